@@ -144,9 +144,24 @@ def insert(
             continue
         seen[:], seen_group[:] = dead, False
         i = _path(
-            j, table, row, limit, size, room, fill, group, cap, count, head, after,
-            seen, seen_group, queue, parent, carried,
-        )  # fmt: skip
+            j,
+            table,
+            row,
+            limit,
+            size,
+            room,
+            fill,
+            group,
+            cap,
+            count,
+            head,
+            after,
+            seen,
+            seen_group,
+            queue,
+            parent,
+            carried,
+        )
         if i < 0:
             if strict:
                 return placed

@@ -71,8 +71,13 @@ def figures(placed: Placed, predictions: Predictions, window: Window, n: int) ->
 
     spread("cluster", own.astype(np.int64), -1)
     for name in (
-        "seconds", "seconds_low", "seconds_high", "chance", "chance_low", "chance_high",
-    ):  # fmt: skip
+        "seconds",
+        "seconds_low",
+        "seconds_high",
+        "chance",
+        "chance_low",
+        "chance_high",
+    ):
         spread(name, getattr(predictions, name)[tasks, own])
     spread("propensity", placed.drawn)
     other, after = _runner_up(placed)

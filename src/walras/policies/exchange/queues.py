@@ -88,9 +88,15 @@ def _matched(
     given: dict[str, Any] = {"slots": problem.free[rows], "sizes": problem.size}
     try:
         plan = match(
-            problem.seconds.T[rows], problem.chance.T[rows], problem.floor, shortfall_price=price,
-            time_limit=seconds, seed=seed, tolerance=0.01, **given,
-        )  # fmt: skip
+            problem.seconds.T[rows],
+            problem.chance.T[rows],
+            problem.floor,
+            shortfall_price=price,
+            time_limit=seconds,
+            seed=seed,
+            tolerance=0.01,
+            **given,
+        )
     except WalrasError:
         return None
     bound = plan.bound if price is None else 0.0  # with a price it bounds the cost

@@ -131,9 +131,16 @@ class Builder:
         inside[order] = True
         beyond = line & ~inside
         return Window(
-            order, self.usable, placeable, cluster, beyond, self.avoided,
-            self.kept, self.reserved, self.reserved_until,
-        )  # fmt: skip
+            order,
+            self.usable,
+            placeable,
+            cluster,
+            beyond,
+            self.avoided,
+            self.kept,
+            self.reserved,
+            self.reserved_until,
+        )
 
     def _filled(self, line: Bools) -> Longs:
         """Tasks in order until the slots are filled, by labels and slots; and reservations."""
@@ -165,9 +172,17 @@ class Builder:
         count = int(min(len(order), snapshot.room.sum()))
         for _ in range(_ROUNDS):
             placed = insert(
-                table, row, limit, snapshot.tasks.slots, snapshot.room, providers.group,
-                providers.caps(count), order, False, cluster,
-            )  # fmt: skip
+                table,
+                row,
+                limit,
+                snapshot.tasks.slots,
+                snapshot.room,
+                providers.group,
+                providers.caps(count),
+                order,
+                False,
+                cluster,
+            )
             if placed == count:
                 break
             count = placed
