@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING
 from walras.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from walras import data, dede, domains, engines, learn, matching, network, plot, predict, rounds
+    from walras import (
+        data,
+        dede,
+        domains,
+        engines,
+        learn,
+        matching,
+        network,
+        plot,
+        policies,
+        predict,
+        rounds,
+    )
     from walras.errors import (
         DataError,
         EngineError,
@@ -63,8 +75,8 @@ _HOME = {
     },
 }
 _MODULES = (
-    *("data", "dede", "domains", "engines", "learn", "matching", "network", "plot", "predict"),
-    "rounds",
+    *("data", "dede", "domains", "engines", "learn", "matching", "network", "plot", "policies"),
+    *("predict", "rounds"),
 )
 
 __all__ = [
@@ -92,6 +104,7 @@ __all__ = [
     "matching",
     "network",
     "plot",
+    "policies",
     "predict",
     "rounds",
     "solve",

@@ -127,7 +127,7 @@ TASKS, CLUSTERS, TENANTS = Tasks.of(["a"]), Clusters.of(["east"]), Tenants.of(["
             r"features\[0\]",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_used_is_named(make: Any, where: str) -> None:
     with pytest.raises(InputError, match=where):
         make()

@@ -147,8 +147,9 @@ class _Finder:
         over = open_[((quota >= 0) & (used + tasks.slots > quota))[open_]]
         self.add("quota", over, used[over], quota[over], tasks.slots[over])
         if self.known.beyond is not None:
-            later = open_[self.known.beyond[open_]]
-            self.add("behind", later, self._ahead()[later])
+            ahead = self._ahead()
+            later = open_[(self.known.beyond & (ahead > 0))[open_]]
+            self.add("behind", later, ahead[later])
 
     def _ahead(self) -> Longs:
         """Tasks that still wait before each, after the plan."""

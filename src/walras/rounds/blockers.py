@@ -36,9 +36,22 @@ WORDS = {
 CODES = tuple(WORDS)
 
 USED = {
-    "cluster": 1, "label": 2, "labels": 2, "state": 1, "size": 2, "slots": 2, "pin": 0, "quota": 3,
-    "deadline": 1, "success": 2, "tried": 2, "provider": 2, "reserved": 1, "behind": 1, "left": 1,
-}  # fmt: skip
+    "cluster": 1,
+    "label": 2,
+    "labels": 2,
+    "state": 1,
+    "size": 2,
+    "slots": 2,
+    "pin": 0,
+    "quota": 3,
+    "deadline": 1,
+    "success": 2,
+    "tried": 2,
+    "provider": 2,
+    "reserved": 1,
+    "behind": 1,
+    "left": 1,
+}
 """Code -> how many numbers it has."""
 
 

@@ -71,8 +71,14 @@ def check(snapshot: Snapshot, decision: Decision) -> list[Violation]:
         return found
     plan = [(j, i) for j, i in enumerate(decision.cluster.tolist()) if i >= 0]
     for rule in (
-        _pairs, _capacity, _quotas, _providers, _success, _figures, _explained,
-    ):  # fmt: skip
+        _pairs,
+        _capacity,
+        _quotas,
+        _providers,
+        _success,
+        _figures,
+        _explained,
+    ):
         found += rule(snapshot, decision, plan)
     return found
 

@@ -264,6 +264,10 @@ class Decision:
 
 
 _SECONDS = (
-    "seconds", "seconds_low", "seconds_high", "runner_up_seconds", "makespan_if_moved",
-)  # fmt: skip
+    "seconds",
+    "seconds_low",
+    "seconds_high",
+    "runner_up_seconds",
+    "makespan_if_moved",
+)
 _CHANCES = ("chance", "chance_low", "chance_high", "propensity", "runner_up_chance")

@@ -139,9 +139,18 @@ class Tasks:
 
 _TASK_FLOATS = {"submitted", "deadline", "min_success"}
 _TASK_NUMBERS = {
-    "key": 0, "tenant": 0, "priority": -LARGEST, "slots": 1, "requires": 0, "feature_set": 0,
-    "attempt": 0, "version": 0, "pin": -1, "previous": -1, "ahead": -1,
-}  # fmt: skip
+    "key": 0,
+    "tenant": 0,
+    "priority": -LARGEST,
+    "slots": 1,
+    "requires": 0,
+    "feature_set": 0,
+    "attempt": 0,
+    "version": 0,
+    "pin": -1,
+    "previous": -1,
+    "ahead": -1,
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ async def list_tokens(request: Request, query: Annotated[NumberQuery, Query()]) 
 
 
 @router.post(
-    "/tokens/{uid}:revoke",
+    "/tokens/{uid:name}:revoke",
     response_model=views.TaskState,
     openapi_extra=needs("admin"),
     summary="Revoke a token",
@@ -188,7 +188,7 @@ async def add_tenant(request: Request, body: TenantIn, key: IdempotencyKey = Non
 
 
 @router.put(
-    "/tenants/{uid}",
+    "/tenants/{uid:name}",
     response_model=views.Tenant,
     openapi_extra=needs("admin"),
     summary="Change a tenant's weight and quota",
@@ -220,7 +220,7 @@ async def read_audit(request: Request, query: Annotated[NumberQuery, Query()]) -
 
 
 @router.get(
-    "/jobs/{number}",
+    "/jobs/{number:name}",
     response_model=views.Job,
     openapi_extra=needs("operate"),
     summary="Look at a job in the background",

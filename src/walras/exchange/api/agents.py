@@ -60,7 +60,7 @@ async def register(request: Request, body: AgentIn, key: IdempotencyKey = None) 
 
 
 @router.post(
-    "/{uid}/sync",
+    "/{uid:name}/sync",
     response_model=views.SyncAnswer,
     openapi_extra=needs("provider"),
     summary="Say what runs and what has ended; hear what to start and to stop",

@@ -44,6 +44,16 @@ def create_app(api: Api, hosts: frozenset[str] = frozenset()) -> Gate:
     Returns:
         The app, behind the gate that authenticates every request.
     """
+    app = routes()
+    app.state.walras = api
+    problems.install(app)
+    settings = api.exchange.settings
+    limit = RateLimit(settings.rate, settings.burst)
+    return Gate(app, api.authenticator, limit, api.metrics, hosts)
+
+
+def routes() -> FastAPI:
+    """The routes alone: they answer nothing, and describe themselves."""
     app = FastAPI(
         title="Walras exchange",
         version=__version__,
@@ -52,17 +62,13 @@ def create_app(api: Api, hosts: frozenset[str] = frozenset()) -> Gate:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.walras = api
-    problems.install(app)
     for router in (
         service.router, tasks.batches, tasks.router, clusters.router, agents.router, rounds.verbs,
         rounds.router, learning.router, stream.router, admin.router,
     ):  # fmt: skip
         app.include_router(router)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
-    settings = api.exchange.settings
-    limit = RateLimit(settings.rate, settings.burst)
-    return Gate(app, api.authenticator, limit, api.metrics, hosts)
+    return app
 
 
 def described(app: FastAPI) -> dict[str, Any]:
@@ -135,12 +141,21 @@ def _complete(method: str, operation: dict[str, Any]) -> None:
             responses[key] = {"$ref": f"#/components/responses/Problem{status}"}
     if any(item["name"] == "If-None-Match" for item in operation.get("parameters", [])):
         responses["304"] = {"description": "You have this version."}
+    for item in operation.get("parameters", []):
+        _without_null(item)
     if scope == OPEN:
         operation["security"] = []
         return
     operation["security"] = [{"bearer": []}]
     words = f"Needs {SCOPE_WORDS[scope]}."
     operation["description"] = f"{operation.get('description', '')}\n\n{words}".strip()
+
+
+def _without_null(parameter: dict[str, Any]) -> None:
+    """A parameter is left out; there is no null in a header or a query."""
+    kinds = parameter["schema"].pop("anyOf", None)
+    if kinds is not None:
+        parameter["schema"] |= next(kind for kind in kinds if kind.get("type") != "null")
 
 
 def _close(value: Any) -> None:

@@ -109,21 +109,23 @@ def allow(caller: Caller, scope: str) -> None:
     Args:
         caller: Who asks.
         scope: ``read``, ``submit``, ``operate``, ``admin``; ``read-all`` (read, of no tenant);
-            ``provider`` (operate, or of some cluster; the route checks which); ``any``.
+            ``provider`` (operate, or of some cluster; the route checks which);
+            ``read-or-provider``.
 
     Raises:
         ForbiddenError: The token's scopes do not allow it.
     """
     has, whole = caller.scopes, caller.tenant is None
     providers = [name for name in has if name.startswith("provider:")]
+    operate = whole and "operate" in has  # who operates has to see what
+    read = "read" in has or operate
     good = {
-        "any": True,
-        "read": "read" in has,
-        "read-or-provider": "read" in has or (whole and bool(providers)),
+        "read": read,
+        "read-or-provider": read or (whole and bool(providers)),
         "submit": "submit" in has,
-        "read-all": whole and ("read" in has or "operate" in has),
-        "operate": whole and "operate" in has,
-        "provider": whole and ("operate" in has or bool(providers)),
+        "read-all": whole and read,
+        "operate": operate,
+        "provider": operate or (whole and bool(providers)),
         "admin": False,
     }[scope]
     if not (good or (whole and "admin" in has)):
@@ -137,9 +139,8 @@ def allow(caller: Caller, scope: str) -> None:
 
 
 SCOPE_WORDS = {
-    "any": "any token",
-    "read": "scope read or admin",
-    "read-or-provider": "scope read, provider or admin",
+    "read": "scope read, operate or admin",
+    "read-or-provider": "scope read, operate, provider:CLUSTER or admin",
     "submit": "scope submit or admin",
     "read-all": "scope read or operate for all tenants, or admin",
     "operate": "scope operate or admin",

@@ -73,7 +73,7 @@ async def listed(request: Request, query: Annotated[ClusterQuery, Query()]) -> R
 
 
 @router.get(
-    "/{uid}",
+    "/{uid:name}",
     response_model=views.Cluster,
     openapi_extra=needs("read-or-provider"),
     summary="Look at a cluster",
@@ -87,7 +87,7 @@ async def shown(request: Request, uid: Uid, seen: IfNoneMatch = None) -> Respons
 
 
 @router.put(
-    "/{uid}",
+    "/{uid:name}",
     response_model=views.Cluster,
     responses={201: {"model": views.Cluster, "description": "It was created."}},
     openapi_extra=needs("provider"),
@@ -146,7 +146,7 @@ def _setting(state: str, word: str, summary: str) -> None:
         return await once(request, key, work)
 
     router.post(
-        f"/{{uid}}:{word}",
+        f"/{{uid:name}}:{word}",
         response_model=views.Cluster,
         openapi_extra=needs("provider"),
         summary=summary,

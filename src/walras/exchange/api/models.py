@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from walras.exchange.states import COUNTED, OUTCOMES
 
 NAME = r"^[a-z0-9-]{1,63}$"
 LARGEST = 1e11  # seconds since 1970: the year 5138
-_WORD = r"^[^\x00]*$"
+WORD = r"^[^\x00]*$"
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -20,12 +20,20 @@ def one_of(words: Iterable[str]) -> str:
     return f"^({'|'.join(words)})$"
 
 
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 3.0 is a whole one."""
+    whole = isinstance(value, float) and abs(value) < 2**53 and value.is_integer()
+    return int(value) if whole else value  # type: ignore[call-overload] - a float, then
+
+
+PROGRAM = {"type": "string", "minLength": 1, "maxLength": 4096, "pattern": WORD}
+WHOLE = BeforeValidator(_whole)
 Name = Annotated[str, Field(pattern=NAME)]
-Text = Annotated[str, Field(pattern=_WORD, max_length=4096)]
+Text = Annotated[str, Field(pattern=WORD, max_length=4096)]
 Time = Annotated[float, Field(ge=0.0, le=LARGEST, description="Seconds since 1970.")]
 Seconds = Annotated[float, Field(gt=0.0, le=1e9)]
 Chance = Annotated[float, Field(ge=0.0, le=1.0)]
-Count = Annotated[int, Field(ge=0, le=2**53)]
+Count = Annotated[int, Field(ge=0, le=2**53), WHOLE]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$")]
 LabelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/:+-]{0,63}$")]
 Labels = Annotated[dict[Label, LabelValue], Field(max_length=64)]
@@ -35,14 +43,19 @@ Features = Annotated[dict[FeatureName, Feature], Field(max_length=256)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 
 
+OWNER: Any = Field(
+    default=None, description="Whose it is; for tokens of no tenant. Else the token's."
+)
+
+
 class Body(BaseModel):
     """What every body shares: no unknown field, no number that is not finite, no coercion."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 
 
-class TaskIn(Body):
-    """A task."""
+class TaskItem(Body):
+    """A task of a batch."""
 
     name: Name = Field(description="One a tenant.", examples=["train-7"])
     command: list[Text] = Field(
@@ -50,21 +63,24 @@ class TaskIn(Body):
         max_length=256,
         description="Program and arguments.",
         examples=[["true"]],
-        json_schema_extra={"prefixItems": [{"minLength": 1}]},
+        json_schema_extra={"prefixItems": [PROGRAM]},
     )
     features: Features = Field(default={}, description="What predictors read.")
-    slots: int = Field(default=1, ge=1, le=10_000, description="Slots it takes on a cluster.")
-    priority: int = Field(default=0, ge=-1000, le=1000, description="Higher goes first.")
+    slots: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(
+        default=1, description="Slots it takes on a cluster."
+    )
+    priority: Annotated[int, Field(ge=-1000, le=1000), WHOLE] = Field(
+        default=0, description="Higher goes first."
+    )
     deadline: Time | None = Field(default=None, description="When it must have been placed.")
     min_success: Chance | None = Field(default=None, description="Least chance of success.")
-    max_attempts: int = Field(default=3, ge=1, le=100, description="Runs that may fail.")
+    max_attempts: Annotated[int, Field(ge=1, le=100), WHOLE] = Field(
+        default=3, description="Runs that may fail."
+    )
     time_limit: Seconds | None = Field(default=None, description="Seconds that a run may take.")
     requires: Labels = Field(default={}, description="Labels that a cluster must have.")
     environment: Annotated[dict[Variable, Text], Field(max_length=256)] = Field(
         default={}, description="Variables of the command; never shown again."
-    )
-    tenant: Name | None = Field(
-        default=None, description="Whose it is; for tokens of no tenant. Else the token's."
     )
 
     @field_validator("command")
@@ -77,16 +93,25 @@ class TaskIn(Body):
         return command
 
 
-class TasksIn(Body):
-    """Tasks that are added together or not at all."""
+class TaskIn(TaskItem):
+    """A task."""
 
-    tasks: list[TaskIn] = Field(min_length=1, max_length=500)
+    tenant: Name | None = OWNER
+
+
+class TasksIn(Body):
+    """Tasks of one tenant that are added together or not at all."""
+
+    tasks: list[TaskItem] = Field(min_length=1, max_length=500)
+    tenant: Name | None = OWNER
 
 
 class ClusterIn(Body):
     """What a cluster offers."""
 
-    slots: int = Field(ge=0, le=1_000_000, description="Tasks of one slot that run at once.")
+    slots: Annotated[int, Field(ge=0, le=1_000_000), WHOLE] = Field(
+        description="Tasks of one slot that run at once."
+    )
     labels: Labels = Field(default={}, description="What a task may require.")
     price: float = Field(default=0.0, ge=0.0, le=1e12, description="Of a slot-hour.")
     provider: Name | None = Field(
@@ -123,8 +148,8 @@ class FinishedIn(Body):
     token: Count
     outcome: Annotated[str, Field(pattern=one_of(OUTCOMES))]
     seconds: Annotated[float, Field(ge=0.0, le=1e9)] | None = None
-    exit: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
-    log: Annotated[str, Field(pattern=_WORD, max_length=65_536)] | None = None
+    exit: Annotated[int, Field(ge=-(2**31), lt=2**31), WHOLE] | None = None
+    log: Annotated[str, Field(pattern=WORD, max_length=65_536)] | None = None
 
 
 class SyncIn(Body):
@@ -132,9 +157,9 @@ class SyncIn(Body):
 
     incarnation: Count
     seq: Count
-    free: int = Field(ge=0, le=1_000_000)
-    running: list[RunningIn] = Field(default=[], max_length=20_000)
-    finished: list[FinishedIn] = Field(default=[], max_length=20_000)
+    free: Annotated[int, Field(ge=0, le=1_000_000), WHOLE]
+    running: list[RunningIn] = Field(default=[], max_length=5000)
+    finished: list[FinishedIn] = Field(default=[], max_length=5000)
 
 
 class RunIn(Body):
@@ -144,13 +169,13 @@ class RunIn(Body):
 class WhatIfIn(Body):
     """A round that is played, on the tasks and clusters of now or of a past round."""
 
-    round: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
+    round: Annotated[int, Field(ge=1, le=2**53), WHOLE] | None = Field(
         default=None, description="A past round; the store's state now where it is not given."
     )
-    seed: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**32), WHOLE] | None = None
     drain: list[Name] = Field(default=[], max_length=1000, description="Clusters to leave out.")
     slots: Annotated[
-        dict[Name, Annotated[int, Field(ge=0, le=1_000_000)]], Field(max_length=1000)
+        dict[Name, Annotated[int, Field(ge=0, le=1_000_000), WHOLE]], Field(max_length=1000)
     ] = Field(default={}, description="Cluster -> slots that are free.")
     min_success: Chance | None = Field(default=None, description="Another floor.")
     window: Annotated[float, Field(ge=0.0, le=1000.0)] | None = Field(
@@ -165,7 +190,7 @@ class TrainIn(Body):
 class PromoteIn(Body):
     """A predictor to use from now on."""
 
-    version: Annotated[int, Field(ge=1, le=2**53)]
+    version: Annotated[int, Field(ge=1, le=2**53), WHOLE]
 
 
 class ObservationIn(Body):
@@ -176,7 +201,7 @@ class ObservationIn(Body):
     outcome: Annotated[str, Field(pattern=one_of(COUNTED))]
     seconds: Seconds
     at: Time
-    slots: int = Field(default=1, ge=1, le=10_000)
+    slots: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(default=1)
 
 
 class ObservationsIn(Body):
@@ -205,11 +230,11 @@ class TenantIn(Body):
 
     name: Name
     weight: float = Field(default=1.0, gt=0.0, le=1e6, description="Its share, to the others'.")
-    quota_slots: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    quota_slots: Annotated[int, Field(ge=0, le=10**9), WHOLE] | None = None
 
 
 class TenantChange(Body):
     """What a tenant is owed."""
 
     weight: float = Field(default=1.0, gt=0.0, le=1e6)
-    quota_slots: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    quota_slots: Annotated[int, Field(ge=0, le=10**9), WHOLE] | None = None

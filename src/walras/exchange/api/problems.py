@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from walras.errors import WalrasError
 from walras.exchange.errors import ExchangeError, StaleError
@@ -144,9 +145,21 @@ def _http(request: Request, error: Exception) -> Response:
         return problem(404, "WAL-2404", f"{path}: there is no such route", headers=headers,
                        remedy="see /openapi.json")  # fmt: skip
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods(request))
         return problem(405, "WAL-2405", f"{path}: {request.method} is not allowed",
                        headers=headers, allowed=headers.get("Allow", ""))  # fmt: skip
     return problem(status, f"WAL-2{status}", str(error.detail), headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of all routes of a path; a router names those of its first one alone."""
+    found: set[str] = set()
+    for method in ("DELETE", "GET", "PATCH", "POST", "PUT"):
+        scope = {**request.scope, "method": method}
+        for route in request.app.router.routes:
+            if route.matches(scope)[0] is Match.FULL:
+                found.add(method)
+    return sorted(found)
 
 
 def _invalid(request: Request, error: Exception) -> Response:

@@ -48,7 +48,7 @@ async def listed(request: Request, query: Annotated[NumberQuery, Query()]) -> Re
 
 
 @router.get(
-    "/{seq}",
+    "/{seq:name}",
     response_model=views.RoundDetail,
     openapi_extra=needs("read"),
     summary="Look at a round",
@@ -66,7 +66,7 @@ async def shown(request: Request, seq: Seq, query: Annotated[NumberQuery, Query(
 
 
 @router.get(
-    "/{seq}/diff/{other}",
+    "/{seq:name}/diff/{other:name}",
     response_model=views.RoundDiff,
     openapi_extra=needs("read"),
     summary="Compare two rounds",

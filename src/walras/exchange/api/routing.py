@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Header, Path, Query, Request, Response
 from fastapi.routing import APIRoute
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from walras.exchange.api import problems
 from walras.exchange.api.auth import allow
@@ -29,6 +30,15 @@ OPEN = "open"
 def needs(scope: str, **more: Any) -> dict[str, Any]:
     """The scope of a route, as its entry in the OpenAPI file; routes read it from there."""
     return {SCOPE: scope, **more}
+
+
+class _NameConvertor(StringConvertor):
+    """A part of a path without a colon: ``/tasks/a:cancel`` is not a task of that name."""
+
+    regex = "[^/:]+"
+
+
+register_url_convertor("name", _NameConvertor())
 
 
 class ScopedRoute(APIRoute):
@@ -195,7 +205,7 @@ IfMatch = Annotated[
     str | None,
     Header(
         alias="If-Match",
-        pattern=r'^(\*|"[0-9]{1,18}")$',
+        pattern=r'^(\*|"?[0-9]{1,18}"?)$',
         description="ETag of the version to change; left out to create.",
     ),
 ]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from walras.exchange.api import views
 from walras.exchange.api.explain import history, why_of
-from walras.exchange.api.models import NAME, Name, TaskIn, TasksIn, one_of
+from walras.exchange.api.models import NAME, Name, TaskIn, TaskItem, TasksIn, one_of
 from walras.exchange.api.routing import (
     IdempotencyKey,
     IfNoneMatch,
@@ -69,7 +69,7 @@ def tenant_of(caller: Caller, asked: str | None) -> str:
     return caller.tenant
 
 
-def _made(given: TaskIn, now: float, pointer: str) -> tasks.NewTask:
+def _made(given: TaskItem, now: float, pointer: str) -> tasks.NewTask:
     if given.deadline is not None and given.deadline <= now:
         raise FieldError(
             f"is {now - given.deadline:.0f} s ago",
@@ -134,16 +134,7 @@ async def submit(request: Request, body: TaskIn, key: IdempotencyKey = None) -> 
 )
 async def submit_batch(request: Request, body: TasksIn, key: IdempotencyKey = None) -> Response:
     """Add tasks of one tenant; all are durable when the answer comes, or none was added."""
-    asked = {given.tenant for given in body.tasks}
-    if len(asked) > 1:
-        raise FieldError(
-            "are of different tenants",
-            where="tasks",
-            allowed="one tenant a batch",
-            remedy="send a batch for each tenant",
-            pointer="/tasks",
-        )
-    tenant = tenant_of(caller_of(request), asked.pop())
+    tenant = tenant_of(caller_of(request), body.tenant)
 
     def work(tx: Transaction, now: float) -> Reply:
         made = [_made(given, now, f"/tasks/{k}") for k, given in enumerate(body.tasks)]
@@ -169,7 +160,7 @@ async def listed(request: Request, query: Annotated[TaskQuery, Query()]) -> Resp
 
 
 @router.get(
-    "/{uid}",
+    "/{uid:name}",
     response_model=views.TaskDetail,
     openapi_extra=needs("read"),
     summary="Look at a task",
@@ -189,7 +180,7 @@ async def shown(request: Request, uid: Uid, seen: IfNoneMatch = None) -> Respons
 
 
 @router.get(
-    "/{uid}/why",
+    "/{uid:name}/why",
     response_model=views.Why,
     openapi_extra=needs("read"),
     summary="Why a task is where it is",
@@ -201,7 +192,7 @@ async def why(request: Request, uid: Uid) -> Response:
 
 
 @router.get(
-    "/{uid}/receipt",
+    "/{uid:name}/receipt",
     response_model=views.Receipt,
     openapi_extra=needs("read"),
     summary="Why an attempt is on its cluster",
@@ -230,7 +221,7 @@ async def receipt(
 
 
 @router.get(
-    "/{uid}/log",
+    "/{uid:name}/log",
     response_model=views.TaskLog,
     openapi_extra=needs("read"),
     summary="What happened to a task, and what it printed",
@@ -246,7 +237,7 @@ async def log(request: Request, uid: Uid) -> Response:
 
 
 @router.post(
-    "/{uid}:cancel",
+    "/{uid:name}:cancel",
     response_model=views.TaskState,
     openapi_extra=needs("submit"),
     summary="Cancel a task",
@@ -262,7 +253,7 @@ async def cancel(request: Request, uid: Uid, key: IdempotencyKey = None) -> Resp
 
 
 @router.post(
-    "/{uid}:release",
+    "/{uid:name}:release",
     response_model=views.TaskState,
     openapi_extra=needs("operate"),
     summary="Say that the run of a held task is dead",

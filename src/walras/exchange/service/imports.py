@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from walras.exchange.errors import FieldError
+from walras.exchange.errors import FieldError, NotFoundError
 from walras.exchange.service import events
 from walras.exchange.states import placement_state
 from walras.exchange.store.schema import (
@@ -79,7 +79,8 @@ def add(
         owner: The tenant whose tasks they become.
 
     Raises:
-        FieldError: A cluster is unknown, or a time is to come.
+        NotFoundError: A cluster is unknown.
+        FieldError: A time is to come.
     """
     of = tx.value(_TENANT, name=owner)
     clusters: dict[str, int] = {}
@@ -107,7 +108,7 @@ def add(
 def _cluster(tx: Transaction, uid: str, k: int) -> int:
     found = tx.value(_CLUSTER, uid=uid)
     if found is None:
-        raise FieldError(
+        raise NotFoundError(
             f"there is no cluster '{uid}'",
             where="cluster",
             allowed="a cluster of this exchange",

@@ -1,0 +1,391 @@
+"""Placing tasks on clusters with a limited number of slots: augmenting paths, cheapest paths.
+
+A placement is a flow: tasks to clusters, clusters to groups (providers) that may hold a limited
+number of tasks. A task enters a full cluster by moving a task there elsewhere, and so on along a
+path of clusters; there are few clusters, so paths are found on them. For tasks of one size both
+kernels are exact (maximum flow; successive shortest paths: Ahuja, Magnanti, Orlin, 1993).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.kernels.parallel import inner, jit_in_order
+from walras.types import Bools, Floats, Longs
+
+_NEVER = 2**62
+_PATIENCE = 256  # searches for a path in vain, where sizes differ; then only direct places count
+
+
+@inner
+def _link(j: int, i: int, head: Longs, after: Longs, before: Longs) -> None:
+    """Put a task first in the list of a cluster's tasks."""
+    after[j], before[j] = head[i], -1
+    if head[i] >= 0:
+        before[head[i]] = j
+    head[i] = j
+
+
+@inner
+def _unlink(j: int, i: int, head: Longs, after: Longs, before: Longs) -> None:
+    if before[j] >= 0:
+        after[before[j]] = after[j]
+    else:
+        head[i] = after[j]
+    if after[j] >= 0:
+        before[after[j]] = before[j]
+
+
+@inner
+def _move(
+    j: int,
+    i: int,
+    x: Longs,
+    size: Longs,
+    fill: Longs,
+    group: Longs,
+    count: Longs,
+    head: Longs,
+    after: Longs,
+    before: Longs,
+) -> None:
+    """Move a task to a cluster, from where it is if it is anywhere."""
+    was = x[j]
+    if was >= 0:
+        _unlink(j, was, head, after, before)
+        fill[was] -= size[j]
+        if group[was] >= 0:
+            count[group[was]] -= 1
+    _link(j, i, head, after, before)
+    fill[i] += size[j]
+    if group[i] >= 0:
+        count[group[i]] += 1
+    x[j] = i
+
+
+@inner
+def _direct(
+    line: Floats,
+    limit: float,
+    need: int,
+    room: Longs,
+    fill: Longs,
+    group: Longs,
+    cap: Longs,
+    count: Longs,
+) -> int:
+    """The quickest cluster that has room for a task; of equal ones the one with most room."""
+    best = -1
+    for i in range(len(room)):
+        free = room[i] - fill[i]
+        if line[i] > limit or free < need:
+            continue
+        if group[i] >= 0 and count[group[i]] >= cap[group[i]]:
+            continue
+        quicker = best < 0 or line[i] < line[best]
+        if quicker or (line[i] == line[best] and free > room[best] - fill[best]):
+            best = i
+    return best
+
+
+@jit_in_order
+def insert(
+    table: Floats,
+    row: Longs,
+    limit: float,
+    size: Longs,
+    room: Longs,
+    group: Longs,
+    cap: Longs,
+    order: Longs,
+    strict: bool,
+    x: Longs,
+) -> int:
+    """Place tasks one after the other; none that is placed is dropped later, it only moves.
+
+    Args:
+        table: (rows, M) seconds; a pair above ``limit`` may not be used.
+        row: (n,) the task's row in the table.
+        limit: Greatest entry that may be used.
+        size: (n,) slots of each task.
+        room: (M,) slots of each cluster.
+        group: (M,) group of each cluster, or -1.
+        cap: (groups,) tasks that a group may hold.
+        order: Tasks, in the order in which they are placed.
+        strict: Stop at the first task that finds no place.
+        x: (n,) cluster of each task, or -1; written.
+
+    Returns:
+        Tasks that were placed.
+    """
+    n, m = len(row), len(room)
+    fill, head = np.zeros(m, np.int64), np.full(m, -1, np.int64)
+    after, before = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    count = np.zeros(len(cap), np.int64)
+    parent, carried = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    seen, dead = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    seen_group, queue = np.zeros(len(cap), np.bool_), np.zeros(m, np.int64)
+    lost = np.full(len(table), _NEVER)  # least size of a row that found no place
+    same, failed, left = True, 0, room.sum()
+    for j in range(n):
+        x[j] = -1
+        same = same and size[j] == size[0]
+    placed = 0
+    for j in order:
+        if left <= 0:
+            break
+        i = _direct(table[row[j]], limit, size[j], room, fill, group, cap, count)
+        if i >= 0:
+            _move(j, i, x, size, fill, group, count, head, after, before)
+            placed += 1
+            left -= size[j]
+            continue
+        if size[j] >= lost[row[j]] or (failed > _PATIENCE and not same):
+            continue
+        seen[:], seen_group[:] = dead, False
+        i = _path(
+            j,
+            table,
+            row,
+            limit,
+            size,
+            room,
+            fill,
+            group,
+            cap,
+            count,
+            head,
+            after,
+            seen,
+            seen_group,
+            queue,
+            parent,
+            carried,
+        )
+        if i < 0:
+            if strict:
+                return placed
+            lost[row[j]], failed = size[j], failed + 1
+            if same:
+                dead[:] = seen  # what is full for good: paths from here never come out
+            continue
+        while i >= 0:
+            _move(carried[i], i, x, size, fill, group, count, head, after, before)
+            i = parent[i]
+        placed += 1
+        left -= size[j]
+    return placed
+
+
+@inner
+def _path(
+    j: int,
+    table: Floats,
+    row: Longs,
+    limit: float,
+    size: Longs,
+    room: Longs,
+    fill: Longs,
+    group: Longs,
+    cap: Longs,
+    count: Longs,
+    head: Longs,
+    after: Longs,
+    seen: Bools,
+    seen_group: Bools,
+    queue: Longs,
+    parent: Longs,
+    carried: Longs,
+) -> int:
+    """The last cluster of a shortest path of moves that makes room for a task, or -1.
+
+    Task ``carried[i]`` enters cluster i; a task that leaves for it enters ``parent[i]``.
+    """
+    m = len(room)
+    first, last = 0, _enter(j, -1, table, row, limit, seen, queue, 0, parent, carried)
+    while first < last:
+        i = queue[first]
+        first += 1
+        need = size[carried[i]] - (room[i] - fill[i])
+        g = group[i]
+        if need <= 0 and (g < 0 or count[g] < cap[g]):
+            return int(i)
+        if need > 0:
+            k = head[i]
+            while k >= 0:
+                if size[k] >= need:
+                    last = _enter(k, i, table, row, limit, seen, queue, last, parent, carried)
+                k = after[k]
+        elif not seen_group[g]:
+            seen_group[g] = True
+            for other in range(m):
+                if group[other] == g:
+                    k = head[other]
+                    while k >= 0:
+                        last = _enter(k, i, table, row, limit, seen, queue, last, parent, carried)
+                        k = after[k]
+    return -1
+
+
+@inner
+def _enter(
+    k: int,
+    i: int,
+    table: Floats,
+    row: Longs,
+    limit: float,
+    seen: Bools,
+    queue: Longs,
+    last: int,
+    parent: Longs,
+    carried: Longs,
+) -> int:
+    """Put the clusters that a task may move to at the end of the queue; its new end."""
+    line = table[row[k]]
+    for other in range(len(seen)):
+        if not seen[other] and line[other] <= limit:
+            seen[other] = True
+            parent[other], carried[other] = i, k
+            queue[last] = other
+            last += 1
+    return last
+
+
+@jit_in_order
+def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, price: Floats) -> int:
+    """Place tasks of one slot each at the least total cost, all that can be placed.
+
+    Args:
+        cost: (n, M); infinite where a pair may not be used.
+        room: (M,) tasks that each cluster may hold.
+        group: (M,) group of each cluster, or -1.
+        cap: (groups,) tasks that a group may hold.
+        x: (n,) cluster of each task, or -1; written.
+        price: (M + groups,) what another place would save, of a cluster and of a group; written.
+
+    Returns:
+        Tasks that were placed.
+    """
+    n, m = cost.shape
+    p = len(cap)
+    size, fill, count = np.ones(n, np.int64), np.zeros(m, np.int64), np.zeros(p, np.int64)
+    head = np.full(m, -1, np.int64)
+    after, before = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    gain, who = np.full((m, m), np.inf), np.full((m, m), -1, np.int64)
+    far, done = np.zeros(m + p), np.zeros(m + p, np.bool_)
+    parent, moved = np.zeros(m + p, np.int64), np.zeros((m + 1, 2), np.int64)
+    x[:], price[:] = -1, 0.0
+    placed = 0
+    for j in range(n):
+        end = _shortest(cost[j], gain, room, fill, group, cap, count, price, far, done, parent)
+        if end < 0:
+            continue
+        for v in range(m + p):
+            if far[v] < far[end]:
+                price[v] += far[end] - far[v]
+        steps = _unwind(j, end, m, parent, who, moved)
+        for q in range(steps):
+            k, i, was = moved[q, 0], moved[q, 1], x[moved[q, 0]]
+            _move(k, i, x, size, fill, group, count, head, after, before)
+            _gained(i, k, cost, gain, who)
+            if was >= 0:
+                _lost(was, k, cost, head, after, gain, who)
+        placed += 1
+    return placed
+
+
+@inner
+def _shortest(
+    line: Floats,
+    gain: Floats,
+    room: Longs,
+    fill: Longs,
+    group: Longs,
+    cap: Longs,
+    count: Longs,
+    price: Floats,
+    far: Floats,
+    done: Bools,
+    parent: Longs,
+) -> int:
+    """Dijkstra's method from a task over clusters and groups; where the path ends, or -1.
+
+    ``far`` is the length of the path and the price of its end together; all arcs are >= 0 so.
+    """
+    m, nodes = len(room), len(far)
+    for v in range(nodes):
+        far[v], done[v], parent[v] = np.inf, False, -1
+    for i in range(m):
+        far[i] = line[i] + price[i]
+    while True:
+        v, best = -1, np.inf
+        for u in range(nodes):
+            if not done[u] and far[u] < best:
+                v, best = u, far[u]
+        if v < 0:
+            return -1
+        done[v] = True
+        if v >= m:
+            if count[v - m] < cap[v - m]:
+                return v
+            for i in range(m):
+                if group[i] == v - m and fill[i] > 0:
+                    _relax(v, i, best - price[v] + price[i], best, far, done, parent)
+            continue
+        if fill[v] < room[v]:
+            if group[v] < 0:
+                return v
+            g = m + group[v]
+            _relax(v, g, best - price[v] + price[g], best, far, done, parent)
+        for i in range(m):
+            _relax(v, i, best + gain[v, i] - price[v] + price[i], best, far, done, parent)
+
+
+@inner
+def _relax(
+    v: int, u: int, length: float, least: float, far: Floats, done: Bools, parent: Longs
+) -> None:
+    length = max(length, least)  # no shorter than here, but for rounding
+    if not done[u] and length < far[u]:
+        far[u], parent[u] = length, v
+
+
+@inner
+def _unwind(j: int, end: int, m: int, parent: Longs, who: Longs, moved: Longs) -> int:
+    """Write the moves of a path, the last first; their number."""
+    steps, v = 0, end
+    while True:
+        before = parent[v]
+        if v < m and before < m:  # a task enters cluster v
+            moved[steps, 0] = j if before < 0 else who[before, v]
+            moved[steps, 1] = v
+            steps += 1
+        if before < 0:
+            return steps
+        v = before
+
+
+@inner
+def _gained(i: int, k: int, cost: Floats, gain: Floats, who: Longs) -> None:
+    """A task came to a cluster: what it would cost to move it on."""
+    for other in range(len(gain)):
+        extra = cost[k, other] - cost[k, i]
+        if extra < gain[i, other] and other != i:
+            gain[i, other], who[i, other] = extra, k
+
+
+@inner
+def _lost(
+    i: int, k: int, cost: Floats, head: Longs, after: Longs, gain: Floats, who: Longs
+) -> None:
+    """A task left a cluster: look for the next one wherever it was the cheapest to move."""
+    for other in range(len(gain)):
+        if who[i, other] != k:
+            continue
+        gain[i, other], who[i, other] = np.inf, -1
+        q = head[i]
+        while q >= 0:
+            extra = cost[q, other] - cost[q, i]
+            if extra < gain[i, other]:
+                gain[i, other], who[i, other] = extra, q
+            q = after[q]

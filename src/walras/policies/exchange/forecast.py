@@ -1,0 +1,147 @@
+"""What is predicted of tasks on clusters; the prior as long as nothing was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from walras.errors import InputError
+from walras.types import Floats
+
+if TYPE_CHECKING:
+    from walras.predict import Predictor
+
+Features = npt.NDArray[np.float32]
+
+Predict = Callable[[Features, tuple[str, ...], tuple[str, ...]], "Forecast"]
+"""``(features, names, clusters) -> Forecast``: features (n, d), d names of features, M uids of
+clusters. It must give the same for the same arguments, and know nothing of tenants."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Times and chances of n tasks on M clusters, with intervals.
+
+    Attributes:
+        seconds: (M, n) > 0.
+        chance: (M, n) of success, 0 to 1.
+        seconds_low: (M, n) lower end of the interval of the time.
+        seconds_high: (M, n) upper end; infinite where nothing is promised.
+        chance_low: (M, n) lower end of the interval of the chance.
+        chance_high: (M, n) upper end.
+
+    Raises:
+        InputError: A shape or a number cannot be used.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.policies.exchange import prior
+        >>> prior(60.0)(np.zeros((2, 0), np.float32), (), ("east",)).seconds
+        array([[60., 60.]])
+    """
+
+    seconds: Floats
+    chance: Floats
+    seconds_low: Floats
+    seconds_high: Floats
+    chance_low: Floats
+    chance_high: Floats
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.seconds)
+        for name, low, high in _RANGES:
+            found = np.ascontiguousarray(getattr(self, name), np.float64)
+            good = (found >= low) & (found <= high)
+            if found.shape != shape or found.ndim != 2 or not good.all():
+                what = f"has shape {found.shape}" if found.shape != shape else "has a wrong number"
+                raise InputError(
+                    what,
+                    where=f"Forecast.{name}",
+                    allowed=f"shape {shape}, {low:g} to {high:g}",
+                    remedy="see what the predictor gives",
+                )
+            object.__setattr__(self, name, found)
+
+
+_LEAST = 1e-6  # seconds
+_MOST = 1e15
+_RANGES = (
+    ("seconds", _LEAST, _MOST),
+    ("chance", 0.0, 1.0),
+    ("seconds_low", 0.0, _MOST),
+    ("seconds_high", 0.0, np.inf),
+    ("chance_low", 0.0, 1.0),
+    ("chance_high", 0.0, 1.0),
+)
+
+
+def prior(typical: float) -> Predict:
+    """What is predicted as long as nothing was learned: equal times, and success everywhere.
+
+    Args:
+        typical: Seconds that a task takes.
+
+    Returns:
+        A function as :data:`Predict`; its intervals promise nothing.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.policies.exchange import prior
+        >>> prior(60.0)(np.zeros((1, 0), np.float32), (), ("east",)).seconds_high
+        array([[inf]])
+    """
+
+    def predict(features: Features, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:
+        shape = (len(clusters), len(features))
+        zeros, ones = np.zeros(shape), np.ones(shape)
+        return Forecast(ones * typical, ones, zeros, np.full(shape, np.inf), zeros, ones)
+
+    return predict
+
+
+def predicting(predictor: Predictor, typical: float) -> Predict:
+    """The predictions of a trained predictor; the prior for what it does not know.
+
+    Args:
+        predictor: It was trained on some clusters and some features.
+        typical: Seconds of the prior.
+
+    Returns:
+        A function as :data:`Predict`: clusters that the predictor does not know have the prior, and
+        so have tasks of other features, and all where it does not know the features' names.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.policies.exchange import predicting
+        >>> from walras.predict import fit, recipe
+        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+        >>> predict = predicting(fit(jobs.train, jobs.validation), typical=60.0)
+        >>> predict(np.zeros((1, 0), np.float32), (), ("k80",)).seconds
+        array([[60.]])
+    """
+    unknown = prior(typical)
+
+    def predict(features: Features, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:
+        base = unknown(features, names, clusters)
+        known = [i for i, uid in enumerate(clusters) if uid in predictor.clusters]
+        same = bool(names) and set(predictor.feature_names) == set(names)
+        if not (same and known and len(features)):
+            return base
+        frame = pd.DataFrame(features.astype(np.float64), columns=list(names))
+        found = predictor.predict(frame[list(predictor.feature_names)])
+        rows = [predictor.clusters.index(clusters[i]) for i in known]
+        parts = {name: getattr(base, name).copy() for name, *_ in _RANGES}
+        parts["seconds"][known] = np.clip(found.times[rows], _LEAST, _MOST)
+        parts["seconds_low"][known] = np.clip(found.low[rows], 0.0, _MOST)
+        parts["seconds_high"][known] = found.high[rows]
+        parts["chance"][known] = found.success[rows]
+        parts["chance_low"][known] = found.success_low[rows]
+        parts["chance_high"][known] = found.success_high[rows]
+        return Forecast(**parts)
+
+    return predict
