@@ -6,6 +6,9 @@ Python blocks of one page run in order and share their names, in a folder of the
 a caption becomes the file of that name. A text block right below a Python block is what that block
 prints; below a command of a console block stands what that command prints. ``...`` stands for
 anything: for what differs between computers, such as seconds, and for what is too long.
+
+A command that ends in ``&`` runs until the page ends; the next one begins when it serves. ``export
+NAME=VALUE`` holds for the rest of the page. Port 8765 of a page is any free port when it runs.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +35,7 @@ FILE = re.compile(
 _PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]*\.png)\)", re.MULTILINE)
 _COMMAND = re.compile(r"^\$ (.+)$\n?((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _WIDTH = "100"
+PORT = "8765"  # of a page's services
 _HEAD, _TAIL = 7, 9  # lines of a long output that are written
 
 
@@ -54,7 +60,9 @@ class Sample:
     @property
     def prints(self) -> bool:
         """Whether it must print something."""
-        return self.is_command or "print(" in self.source
+        if self.is_command:
+            return not self.source.startswith("export ") and not self.source.endswith("&")
+        return "print(" in self.source
 
 
 def samples(text: str) -> Iterator[Sample]:
@@ -82,43 +90,113 @@ def run(page: Path, folder: Path) -> Iterator[tuple[Sample, str]]:
     for caption, content in FILE.findall(text):
         (folder / caption).write_text(content, encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
-    for sample in samples(text):
-        if sample.is_command:
-            yield sample, command_output(sample.source, folder)
-        else:
-            printed = io.StringIO()
-            # Blank lines in front, so that a traceback shows the page's own line numbers.
-            code = compile("\n" * (sample.line - 1) + sample.source, str(page), "exec")
-            with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
-                exec(code, names)
-            yield sample, printed.getvalue()
+    shell = Shell(folder)
+    with shell, shell.environment():
+        for sample in samples(text):
+            if sample.is_command:
+                yield sample, shell.output(sample.source)
+            else:
+                printed = io.StringIO()
+                # Blank lines in front, so that a traceback shows the page's own line numbers.
+                source = shell.with_port(sample.source)
+                code = compile("\n" * (sample.line - 1) + source, str(page), "exec")
+                with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
+                    exec(code, names)
+                yield sample, shell.as_written(printed.getvalue())
 
 
-def command_output(command: str, folder: Path) -> str:
-    """What a ``walras`` command prints on standard output; it may end in ``> file``.
+class Shell(contextlib.ExitStack):
+    """What the console blocks of a page run in: a folder, variables and services.
 
-    Raises:
-        RuntimeError: It is no walras command, or ended with an error.
+    Args:
+        folder: Where commands run.
     """
-    command, _, target = command.partition(" > ")
-    program, *arguments = shlex.split(command)
-    if program != "walras":
-        raise RuntimeError(f"only walras is run here; put others in a sh block: {command}")
-    done = subprocess.run(
-        [sys.executable, "-m", "walras", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=folder,
-        env=os.environ | {"COLUMNS": _WIDTH, "NO_COLOR": "1"},
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"$ {command}\n{done.stdout}{done.stderr}")
-    if target:
-        (folder / target).write_text(done.stdout, encoding="utf-8")
-        return ""
-    return done.stdout
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.port = ""
+
+    @contextlib.contextmanager
+    def environment(self) -> Iterator[None]:
+        """The page's variables in this process, for its Python blocks; undone afterwards."""
+        before = dict(os.environ)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+    def with_port(self, text: str) -> str:
+        """A text with the port that this run uses."""
+        if PORT in text and not self.port:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.port = str(free.getsockname()[1])
+            os.environ["WALRAS_SERVER"] = f"http://127.0.0.1:{self.port}"
+        return text.replace(PORT, self.port) if self.port else text
+
+    def as_written(self, text: str) -> str:
+        """What was printed, with the page's port."""
+        return text.replace(self.port, PORT) if self.port else text
+
+    def output(self, command: str) -> str:
+        """What a ``walras`` command prints on standard output; it may end in ``> file``.
+
+        Raises:
+            RuntimeError: It is no walras command, or ended with an error.
+        """
+        command, _, target = command.partition(" > ")
+        words = shlex.split(self.with_port(command))
+        if words[0] == "export":
+            os.environ.update(word.split("=", 1) for word in words[1:])
+            return ""
+        if words[0] != "walras":
+            raise RuntimeError(f"only walras is run here; put others in a sh block: {command}")
+        environment = os.environ | {"COLUMNS": _WIDTH, "NO_COLOR": "1"}
+        program = [sys.executable, "-m", *words]
+        if words[-1] == "&":
+            self._serve(program[:-1], environment)
+            return ""
+        done = subprocess.run(
+            program,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=self.folder,
+            env=environment,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"$ {command}\n{done.stdout}{done.stderr}")
+        if target:
+            (self.folder / target).write_text(done.stdout, encoding="utf-8")
+            return ""
+        return self.as_written(done.stdout)
+
+    def _serve(self, program: list[str], environment: dict[str, str]) -> None:
+        """Start a service; return when it says on standard error that it serves."""
+        log = self.folder / f"service-{len(list(self.folder.glob('service-*')))}.log"
+        with log.open("wb") as told:
+            started = subprocess.Popen(
+                program, cwd=self.folder, env=environment, stdout=told, stderr=told
+            )
+        self.callback(_ended, started)
+        last = time.monotonic() + 60.0
+        while b"serv" not in log.read_bytes():
+            if started.poll() is not None or time.monotonic() > last:
+                raise RuntimeError(f"{' '.join(program)}\n{log.read_text(encoding='utf-8')}")
+            time.sleep(0.05)
+
+
+def _ended(started: subprocess.Popen[bytes]) -> None:
+    """End a service in order, or by force."""
+    started.terminate()
+    try:
+        started.wait(20.0)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        started.wait()
 
 
 def pictures(page: Path) -> list[Path]:
@@ -137,6 +215,8 @@ def shortened(printed: str) -> str:
     """An output as it is written to a page: digits and seconds that differ become ``...``."""
     text = _trimmed(printed)
     text = re.sub(r"\b\d\.?\d*e-(?:0[6-9]|1\d)\b", "...", text)
+    text = re.sub(r"\b([tk])-[0-9a-f]{20}\b", r"\1-...", text)  # uids
+    text = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "...", text)
     text = re.sub(r"(\d\.\d{4})\d{3,}", r"\1...", text)
     text = re.sub(r"\b\d+(?:\.\d+)? s\b", "... s", text)
     text = re.sub(r"(seconds\b[^\n]*?)\d+\.\d+(?:\.\.\.)?", r"\1...", text)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         dede,
         domains,
         engines,
+        exchange,
         learn,
         matching,
         network,
@@ -67,6 +68,7 @@ _HOME = {
             "dede",
             "domains",
             "engines",
+            "exchange",
             "learn",
             "matching",
             "network",
@@ -75,7 +77,18 @@ _HOME = {
     },
 }
 _MODULES = (
-    *("data", "dede", "domains", "engines", "learn", "matching", "network", "plot", "policies"),
+    *(
+        "data",
+        "dede",
+        "domains",
+        "engines",
+        "exchange",
+        "learn",
+        "matching",
+        "network",
+        "plot",
+        "policies",
+    ),
     *("predict", "rounds"),
 )
 
@@ -99,6 +112,7 @@ __all__ = [
     "dede",
     "domains",
     "engines",
+    "exchange",
     "learn",
     "load",
     "matching",

@@ -18,6 +18,14 @@ from walras.errors import (
     UnboundedError,
     WalrasError,
 )
+from walras.exchange.errors import (
+    ComputeError,
+    ExchangeError,
+    ForbiddenError,
+    StoreError,
+    UnauthorisedError,
+    UnreachableError,
+)
 from walras.status import Status
 
 
@@ -42,6 +50,12 @@ _OF_ERROR: dict[type[WalrasError], tuple[ExitCode, str]] = {
     DataError: (ExitCode.NO_DATA, "data"),
     EngineError: (ExitCode.FAILED, "engine"),
     StoppedError: (ExitCode.INTERRUPTED, "stopped"),
+    UnreachableError: (ExitCode.FAILED, "unreachable"),
+    StoreError: (ExitCode.FAILED, "store"),
+    ComputeError: (ExitCode.FAILED, "service"),
+    UnauthorisedError: (ExitCode.BAD_INPUT, "token"),
+    ForbiddenError: (ExitCode.BAD_INPUT, "token"),
+    ExchangeError: (ExitCode.BAD_INPUT, "exchange"),
 }
 
 _OF_STATUS = {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.streams import put, tell
+from walras.cli.common.streams import put
 from walras.errors import InputError
 
 app = typer.Typer(
@@ -103,4 +103,4 @@ def check(home: HomeOption = None, database: DatabaseOption = None) -> None:
         put(str(finding))
     if found:
         raise typer.Exit(ExitCode.FAILED)
-    tell("nothing is wrong")
+    put("nothing is wrong")
