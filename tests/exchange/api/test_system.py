@@ -26,7 +26,7 @@ def test_health_needs_no_token_and_readiness_tells_reasons(served: Served) -> No
 
 def test_a_database_that_does_not_answer_is_told(quick: Served) -> None:
     quick.exchange.url = ""
-    quick.exchange.database.read = _broken  # type: ignore[method-assign]
+    quick.exchange.database.read = _broken  # type: ignore[method-assign, assignment]
     response = quick.send("GET", "/readyz", role=None)
     assert response.json()["reasons"] == ["the database does not answer"]
 
