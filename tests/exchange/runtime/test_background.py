@@ -123,6 +123,8 @@ class Work:
     began: threading.Event = field(default_factory=threading.Event)
     fail: Exception | None = None
 
+    def ensure(self, tx: Transaction, now: float) -> None: ...
+
     def wanted(self, tx: Transaction, keys: list[str]) -> str | None:
         return keys[0]
 
