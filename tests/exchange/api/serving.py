@@ -69,11 +69,11 @@ class Served:
         json: Any = None,
         *,
         role: str | None = "admin",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | bytes] | None = None,
         **more: Any,
     ) -> Any:
         """A response; the admin asks unless another role is named."""
-        given = dict(headers or {})
+        given: Any = dict(headers or {})
         if role is not None:
             given["Authorization"] = f"Bearer {self.tokens[role]}"
         return self.client.request(method, path, json=json, headers=given, **more)

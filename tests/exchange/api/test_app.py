@@ -133,7 +133,7 @@ def test_without_a_valid_token_nothing_is_answered(
     target = _path(full, path)
     for header in (None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic YTpi", "bearer \xe9",
                    "Bearer wlr_" + "A" * 43, "Bearer a.b.c"):  # fmt: skip
-        given = {} if header is None else {"Authorization": header.encode("latin-1")}
+        given: Any = {} if header is None else {"Authorization": header.encode("latin-1")}
         response = full.client.request(method, target, headers=given, json=BODIES.get(path))
         told = problem(response, 401, "WAL-2401")
         assert response.headers["www-authenticate"].startswith("Bearer")

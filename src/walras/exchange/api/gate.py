@@ -173,7 +173,7 @@ class Gate:
 
     def _tell(self, scope: Scope, one: _Exchange) -> None:
         """Count a request and log it."""
-        route = getattr(scope.get("route"), "path", "none")
+        route = getattr(scope.get("route"), "path_format", "none")
         method = scope["method"] if route != "none" else "any"
         seconds = time.perf_counter() - one.began
         self.metrics.requests.labels(method, route, str(one.status)).inc()
@@ -206,7 +206,7 @@ def _wrong_host(headers: dict[bytes, bytes]) -> Response:
         "WAL-2421",
         f"header Host: is {name[:100]!r}",
         allowed="a name of this service",
-        remedy="use the service's address, or start it with --allow-host NAME",
+        remedy="use the service's address, or start it with --name NAME",
     )
 
 

@@ -114,6 +114,8 @@ class Background:
             expired = outcomes.expire_leases(tx, now, timing)
             rounds.withdraw(tx, now, timing)
             tasks.expire(tx, now)
+            for handler in self.handlers.values():
+                handler.ensure(tx, now)
             return expired
 
         expired = self.exchange.database.write(work)

@@ -1,7 +1,8 @@
 """The process that computes: takes (function, bytes) from its parent, gives bytes back.
 
-What is printed by a solver must not reach the answers: standard output becomes standard error
-before anything else is imported.
+Its arguments are the functions that can be asked for, as ``name=module:function``. What is printed
+by a solver must not reach the answers: standard output becomes standard error before anything else
+is imported.
 """
 
 from __future__ import annotations
@@ -15,12 +16,6 @@ from typing import BinaryIO
 
 from walras.errors import WalrasError
 
-FUNCTIONS = {
-    "echo": "walras.exchange.runtime.child:echo",
-    "decide": "walras.exchange.runtime.deciding:decide",
-}
-"""Name -> ``module:function`` of bytes that gives bytes; nothing else can be asked for."""
-
 _DONE, _WRONG = b"\0", b"\1"
 
 
@@ -31,6 +26,7 @@ def echo(data: bytes) -> bytes:
 
 def main() -> None:
     """Serve until the parent closes the pipe or is gone."""
+    functions = dict(part.split("=", 1) for part in sys.argv[1:])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     os.nice(5)  # who waits for an answer of the API comes first
@@ -40,14 +36,14 @@ def main() -> None:
         data = _take(questions)
         if data is None:
             return
-        head, answer = _answered(name.decode(), data)
+        head, answer = _answered(functions, name.decode(), data)
         answers.write((1 + len(answer)).to_bytes(8, "big") + head + answer)
         answers.flush()
 
 
-def _answered(name: str, data: bytes) -> tuple[bytes, bytes]:
-    module, _, function = FUNCTIONS[name].partition(":")
+def _answered(functions: dict[str, str], name: str, data: bytes) -> tuple[bytes, bytes]:
     try:
+        module, _, function = functions[name].partition(":")
         return _DONE, getattr(import_module(module), function)(data)
     except WalrasError as error:
         return _WRONG, str(error).encode()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO
 
 from walras.exchange.errors import ComputeError
@@ -19,18 +19,32 @@ _SLICE = 0.1  # seconds between looks at whether to stop
 _CHUNK = 2**20
 
 
+FUNCTIONS: Mapping[str, str] = {
+    "echo": "walras.exchange.runtime.child:echo",
+    "decide": "walras.exchange.runtime.deciding:decide",
+}
+"""Name -> ``module:function`` of bytes that gives bytes; nothing else can be asked for."""
+
+
 class Compute:
-    """A spawned process that calls functions of :data:`walras.exchange.runtime.child.FUNCTIONS`.
+    """A spawned process that calls functions of :data:`FUNCTIONS`.
 
     It is started at the first call, or by :meth:`warm`; one that is late or dies is replaced at
     the next call.
 
     Args:
         stopping: Says that the service ends: calls are given up.
+        functions: Functions that can be asked for beside :data:`FUNCTIONS`.
     """
 
-    def __init__(self, stopping: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        stopping: Callable[[], bool] = lambda: False,
+        functions: Mapping[str, str] | None = None,
+    ) -> None:
         self._stopping = stopping
+        named = {**FUNCTIONS, **(functions or {})}
+        self._arguments = [f"{name}={place}" for name, place in named.items()]
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._idle = False  # whether the pipes hold nothing of an earlier call
@@ -69,7 +83,7 @@ class Compute:
         if self._process is None or self._process.poll() is not None:
             self._kill()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "walras.exchange.runtime.child"],
+                [sys.executable, "-m", "walras.exchange.runtime.child", *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,

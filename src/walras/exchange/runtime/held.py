@@ -91,6 +91,10 @@ class Handler(Protocol):
     alone: bool
     """Whether one job of the kind runs at a time, over all processes."""
 
+    def ensure(self, tx: Transaction, now: float) -> None:
+        """See that the jobs that recur are there; called every second."""
+        ...
+
     def wanted(self, tx: Transaction, keys: list[str]) -> str | None:
         """Which of the jobs that are due to take now, or None to leave them."""
         ...

@@ -44,9 +44,9 @@ class Rounds:
     def __init__(self, planner: Planner, compute: Compute, metrics: Metrics) -> None:
         self.planner, self.compute, self.metrics = planner, compute, metrics
 
-    def begin(self, exchange: Exchange) -> None:
-        """See that there is a timer."""
-        exchange.write(lambda tx, now: jobs.enqueue(tx, now, KIND, TIMER))
+    def ensure(self, tx: Transaction, now: float) -> None:
+        """See that there is a timer: one that failed is gone."""
+        jobs.enqueue(tx, now, KIND, TIMER)
 
     def wanted(self, tx: Transaction, keys: list[str]) -> str | None:
         """A round that was asked for; the timer's only while a task waits."""

@@ -55,7 +55,7 @@ class Service:
         chosen = planner or Greedy(exchange.settings.timing)
         rounds = Rounds(chosen, compute, metrics)
         background = Background(exchange, {KIND: rounds, **(handlers or {})}, metrics)
-        rounds.begin(exchange)
+        exchange.write(rounds.ensure)
         return cls(exchange, chosen, compute, asking, metrics, background)
 
     def start(self) -> None:

@@ -1,0 +1,181 @@
+"""Events: a tenant sees its own, in order, without gaps, and no longer than its token is valid."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tests.exchange.api.serving import Served, problem
+
+from walras.exchange.api.auth import Authenticator
+from walras.exchange.api.hub import Event, Hub
+from walras.exchange.api.stream import visible, written
+from walras.exchange.service import events
+from walras.exchange.service.tokens import Caller
+
+
+def _follow(served: Served, role: str, query: str, enough: Callable[[str], bool]) -> str:
+    """What a stream sends until it is enough, or for ten seconds."""
+    got: list[str] = []
+
+    async def follow() -> None:
+        left = asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            if got and enough("".join(got)):
+                return {"type": "http.disconnect"}
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                got.append(message.get("body", b"").decode())
+                if enough("".join(got)) or not message.get("more_body"):
+                    left.set()
+
+        scope = {
+            "type": "http", "method": "GET", "path": "/v1/events", "raw_path": b"/v1/events",
+            "query_string": query.encode(), "http_version": "1.1", "scheme": "http",
+            "headers": [(b"host", b"localhost"),
+                        (b"authorization", f"Bearer {served.tokens[role]}".encode())],
+            "server": ("localhost", 80), "client": ("localhost", 1), "root_path": "",
+        }  # fmt: skip
+        served.api.hub.__init__(served.exchange)  # type: ignore[misc] - of this loop
+        async with asyncio.timeout(10.0):
+            await served.app(scope, receive, send)
+
+    asyncio.run(follow())
+    return "".join(got)
+
+
+def _told(text: str) -> list[dict[str, Any]]:
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+        if "id" in fields:
+            found.append({"id": int(fields["id"]), "kind": fields["event"],
+                          **json.loads(fields["data"])})  # fmt: skip
+    return found
+
+
+def test_a_tenant_follows_its_own_events(served: Served) -> None:
+    served.put("/v1/clusters/c1", {"slots": 4})
+    mine, other = served.task("mine", "alpha"), served.task("other", "beta")
+    served.post(f"/v1/tasks/{mine}:cancel", role="alpha")
+    text = _follow(served, "alpha", "after=0", lambda text: "task.cancelled" in text)
+    assert other not in text
+    assert [one["kind"] for one in _told(text)] == ["task.submitted", "task.cancelled"]
+    everything = _follow(served, "reader", "after=0", lambda text: "task.cancelled" in text)
+    kinds = [one["kind"] for one in _told(everything)]
+    assert kinds == ["cluster.added", "task.submitted", "task.submitted", "task.cancelled"]
+    assert everything.startswith("retry: ")
+
+
+def test_only_new_events_come_without_a_last_one(served: Served) -> None:
+    served.task("before", "alpha")
+
+    def enough(text: str) -> bool:
+        if "retry" in text and not done:
+            done.append(served.task("after", "alpha"))
+        return "task.submitted" in text
+
+    done: list[str] = []
+    (found,) = _told(_follow(served, "alpha", "", enough))
+    assert found["subject"] == done[0]
+
+
+def test_a_stream_ends_with_its_token(served: Served) -> None:
+    began = 0.0
+
+    def enough(text: str) -> bool:
+        nonlocal began
+        if not began:
+            began = time.monotonic()
+            served.post(f"/v1/tokens/{served.uids['alpha']}:revoke")
+        return False
+
+    text = _follow(served, "alpha", "", enough)
+    assert "event: unauthorised" in text
+    assert time.monotonic() - began < 2.0
+
+
+def test_bad_places_to_resume_are_refused(quick: Served) -> None:
+    for query, header in (("after=-1", None), ("after=x", None), ("", "abc"), ("", "-1")):
+        headers = {} if header is None else {"Last-Event-ID": header}
+        problem(quick.send("GET", f"/v1/events?{query}", headers=headers), 422, "WAL-2422")
+
+
+def test_who_sees_what() -> None:
+    def caller(tenant: str | None) -> Caller:
+        return Caller("k", "n", tenant, frozenset({"read"}))
+
+    mine, other, none = (Event(1, name, 0.0, "x", "y", "{}") for name in ("alpha", "beta", None))
+    assert [visible(one, caller("alpha")) for one in (mine, other, none)] == [True, False, False]
+    assert all(visible(one, caller(None)) for one in (mine, other, none))
+    assert written(mine) == 'id: 1\nevent: x\ndata: {"at":0.0,"subject":"y","data":{}}\n\n'
+
+
+def _event(number: int) -> Event:
+    return Event(number, None, 0.0, "x", "y", "{}")
+
+
+def test_an_event_that_comes_late_is_waited_for(quick: Served) -> None:
+    hub = Hub(quick.exchange)
+    found = [_event(n) for n in (11, 12, 14, 15)]  # 13 is not committed yet
+    assert [one.id for one in hub.settled(10, found, 100.0)] == [11, 12]
+    late = [_event(n) for n in (14, 15)]
+    assert hub.settled(12, late, 102.0) == []
+    assert [one.id for one in hub.settled(12, [_event(13), *late], 103.0)] == [13, 14, 15]
+    assert hub.settled(15, [_event(17)], 200.0) == []  # 16: its transaction was undone
+    assert [one.id for one in hub.settled(15, [_event(17)], 206.0)] == [17]
+
+
+def test_one_look_serves_all_streams_and_a_late_one_reads_the_database(served: Served) -> None:
+    for k in range(5):
+        served.exchange.write(lambda tx, now, k=k: events.tell(tx, now, "x", f"{k}", tenant=None))  # type: ignore[misc]
+
+    async def look() -> list[list[str]]:
+        hub = Hub(served.exchange)
+        newest = await hub.newest()
+        hub.open()
+        while not hub._last:
+            await asyncio.sleep(0.01)
+        served.exchange.write(lambda tx, now: events.tell(tx, now, "x", "new", tenant=None))
+        found: list[list[str]] = []
+        for last in (newest, newest - 3):
+            rows: Any = ()
+            while not rows:
+                await hub.wait(0.1)
+                rows = await hub.after(last)
+            found.append([one.subject for one in rows])
+        hub.close()
+        while hub._task is not None and not hub._task.done():
+            await asyncio.sleep(0.05)
+        return found
+
+    assert asyncio.run(look()) == [["new"], ["2", "3", "4", "new"]]
+
+
+def test_a_token_is_asked_for_again_after_half_a_second(quick: Served) -> None:
+    time_now = 0.0
+    authenticator = Authenticator(quick.exchange, steady=lambda: time_now)
+    asked: list[str] = []
+    inner: Callable[[str], Awaitable[Caller]] = authenticator._ask
+
+    async def counted(token: str) -> Caller:
+        asked.append(token)
+        return await inner(token)
+
+    authenticator._ask = counted  # type: ignore[method-assign]
+
+    async def ask() -> None:
+        nonlocal time_now
+        for seconds in (0.0, 0.1, 0.4, 0.6, 0.7):
+            time_now = seconds
+            await authenticator.known(quick.tokens["alpha"])
+
+    asyncio.run(ask())
+    assert len(asked) == 2

@@ -1,0 +1,141 @@
+"""The process beside the service: it answers, is late, dies, and never outlives its parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from walras.exchange.errors import ComputeError
+from walras.exchange.runtime import child
+from walras.exchange.runtime.compute import Compute
+
+LARGE = 3 * 2**20
+
+
+FUNCTIONS = {
+    name: f"tests.exchange.runtime.functions:{name}"
+    for name in ("noise", "fail", "refuse", "sleep", "die")
+}
+
+
+@pytest.fixture(autouse=True)
+def root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes find the tests' own functions."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
+
+
+@pytest.fixture
+def compute() -> Iterator[Compute]:
+    made = Compute(functions=FUNCTIONS)
+    yield made
+    made.close()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return state != "Z"
+
+
+def test_bytes_go_there_and_back(compute: Compute) -> None:
+    data = os.urandom(LARGE)
+    assert compute.call("echo", data, 60.0) == data
+    assert compute.call("echo", b"", 10.0) == b""
+    assert compute.started == 1
+
+
+def test_what_it_prints_is_no_answer(compute: Compute) -> None:
+    assert compute.call("noise", b"x", 60.0) == b"x"
+    assert compute.call("echo", b"y", 10.0) == b"y"
+
+
+def test_what_raises_is_told_and_the_process_goes_on(compute: Compute) -> None:
+    with pytest.raises(ComputeError, match="ValueError: no good"):
+        compute.call("fail", b"", 60.0)
+    with pytest.raises(ComputeError, match="where: what; allowed: this"):
+        compute.call("refuse", b"", 10.0)
+    assert compute.call("echo", b"z", 10.0) == b"z"
+    assert compute.started == 1
+
+
+def test_one_that_is_late_is_replaced(compute: Compute) -> None:
+    compute.call("echo", b"", 60.0)
+    before = compute.pid
+    assert before is not None
+    began = time.monotonic()
+    with pytest.raises(ComputeError, match="took too long"):
+        compute.call("sleep", b"", 0.3)
+    assert time.monotonic() - began < 3.0
+    assert not _alive(before)
+    assert compute.call("echo", b"a", 60.0) == b"a"
+    assert compute.pid != before
+
+
+def test_one_that_dies_is_replaced(compute: Compute) -> None:
+    with pytest.raises(ComputeError, match="died"):
+        compute.call("die", b"", 60.0)
+    assert compute.call("echo", b"a", 60.0) == b"a"
+    assert compute.pid is not None
+    os.kill(compute.pid, signal.SIGKILL)
+    time.sleep(0.1)
+    assert compute.call("echo", b"b", 60.0) == b"b"
+    assert compute.started == 3
+
+
+def test_a_call_is_given_up_when_the_service_ends() -> None:
+    stopping = threading.Event()
+    compute = Compute(stopping.is_set, FUNCTIONS)
+    try:
+        compute.call("echo", b"", 60.0)
+        threading.Timer(0.3, stopping.set).start()
+        began = time.monotonic()
+        with pytest.raises(ComputeError, match="the service ends"):
+            compute.call("sleep", b"", 60.0)
+        assert time.monotonic() - began < 3.0
+    finally:
+        compute.close()
+
+
+def test_it_ends_with_its_parent() -> None:
+    code = (
+        "import sys, threading, time\n"
+        "from walras.exchange.runtime.compute import Compute\n"
+        "c = Compute(functions={'sleep': 'tests.exchange.runtime.functions:sleep'})\n"
+        "c.call('echo', b'', 60.0); print(c.pid, flush=True)\n"
+        "threading.Thread(target=c.call, args=('sleep', b'', 60.0), daemon=True).start()\n"
+        "time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        time.sleep(0.5)
+        assert _alive(pid)
+        parent.kill()
+        parent.wait(10.0)
+        end = time.monotonic() + 10.0
+        while _alive(pid) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not _alive(pid)
+    finally:
+        parent.kill()
+        parent.wait(10.0)
+        if parent.stdout is not None:
+            parent.stdout.close()
+
+
+def test_nothing_else_can_be_asked_for(compute: Compute) -> None:
+    with pytest.raises(ComputeError, match="KeyError"):
+        compute.call("os:system", b"true", 60.0)
+    assert child.echo(b"a") == b"a"
