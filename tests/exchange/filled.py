@@ -87,9 +87,17 @@ def _run(tx: Transaction) -> None:
 def _others(tx: Transaction) -> None:
     tx.run(_META, name="policy", value="{}")
     tx.run(
-        _PREDICTOR, version=1, state="active", sha256="0", clusters="[]", trained_to=0, scores="{}",
-        model=b"x", created=1.0, decided=None,
-    )  # fmt: skip
+        _PREDICTOR,
+        version=1,
+        state="active",
+        sha256="0",
+        clusters="[]",
+        trained_to=0,
+        scores="{}",
+        model=b"x",
+        created=1.0,
+        decided=None,
+    )
     jobs.enqueue(tx, 1.0, "train", "all")
     idempotency.begin(tx, 1.0, "alpha", "key", "0")
     idempotency.answered(tx, "alpha", "key", 201, "{}")

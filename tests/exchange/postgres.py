@@ -44,20 +44,48 @@ class Server:
         self._run = found
         self._made = count()
         subprocess.run(
-            [found["initdb"], "-D", self.folder / "data", "-U", "walras", "--auth=trust",
-             "--no-sync", "--encoding=UTF8", "--locale=C"],
-            check=True, capture_output=True, timeout=120, user=self.owner, cwd=self.folder,
-        )  # fmt: skip
+            [
+                found["initdb"],
+                "-D",
+                self.folder / "data",
+                "-U",
+                "walras",
+                "--auth=trust",
+                "--no-sync",
+                "--encoding=UTF8",
+                "--locale=C",
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+            user=self.owner,
+            cwd=self.folder,
+        )
         self.start()
 
     def start(self) -> None:
         """Start it and wait until it answers."""
         log = (self.folder / "log").open("ab")
         self.process = subprocess.Popen(
-            [self._run["postgres"], "-D", self.folder / "data", "-k", self.folder,
-             "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200"],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL, user=self.owner, cwd=self.folder,
-        )  # fmt: skip
+            [
+                self._run["postgres"],
+                "-D",
+                self.folder / "data",
+                "-k",
+                self.folder,
+                "-c",
+                "listen_addresses=",
+                "-c",
+                "fsync=off",
+                "-c",
+                "max_connections=200",
+            ],
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            user=self.owner,
+            cwd=self.folder,
+        )
         log.close()
         end = time.monotonic() + 60
         while True:

@@ -62,9 +62,11 @@ def test_bad_messages_change_nothing(served: Served) -> None:
         ({"seq": -1}, "/seq"),
         ({"running": [{"placement": 1}]}, "/running/0/token"),
         ({"finished": [{"placement": 1, "token": 1, "outcome": "odd"}]}, "/finished/0/outcome"),
-        ({"finished": [{"placement": 1, "token": 1, "outcome": "failed", "exit": 2**40}]},
-         "/finished/0/exit"),
-    ):  # fmt: skip
+        (
+            {"finished": [{"placement": 1, "token": 1, "outcome": "failed", "exit": 2**40}]},
+            "/finished/0/exit",
+        ),
+    ):
         body = {"incarnation": 1, "seq": 60, "free": 4} | change
         told = problem(served.send("POST", "/v1/agents/a1/sync", body), 422, "WAL-2422")
         assert told["pointer"] == pointer

@@ -88,18 +88,44 @@ def _ask(served: Served, method: str, path: str, role: str | None) -> Any:
 def test_the_file_is_openapi_3_1_and_names_every_route_of_the_design() -> None:
     assert DESCRIBED["openapi"].startswith("3.1")
     wanted = {
-        "POST /v1/tasks", "POST /v1/tasks:batch", "GET /v1/tasks", "GET /v1/tasks/{uid}",
-        "GET /v1/tasks/{uid}/why", "GET /v1/tasks/{uid}/receipt", "GET /v1/tasks/{uid}/log",
-        "POST /v1/tasks/{uid}:cancel", "POST /v1/tasks/{uid}:release", "GET /v1/clusters",
-        "PUT /v1/clusters/{uid}", "POST /v1/clusters/{uid}:drain", "POST /v1/clusters/{uid}:cordon",
-        "POST /v1/clusters/{uid}:uncordon", "GET /v1/rounds", "GET /v1/rounds/{seq}",
-        "GET /v1/rounds/{seq}/diff/{other}", "POST /v1/rounds:run", "POST /v1/rounds:whatif",
-        "GET /v1/predictors", "POST /v1/predictors:train", "POST /v1/predictors:promote",
-        "POST /v1/predictors:rollback", "POST /v1/observations:import", "POST /v1/agents",
-        "POST /v1/agents/{uid}/sync", "GET /v1/events", "POST /v1/tokens", "GET /v1/tokens",
-        "POST /v1/tokens/{uid}:revoke", "GET /v1/tenants", "POST /v1/tenants",
-        "PUT /v1/tenants/{uid}", "GET /v1/audit", "GET /metrics", "GET /healthz", "GET /readyz",
-    }  # fmt: skip
+        "POST /v1/tasks",
+        "POST /v1/tasks:batch",
+        "GET /v1/tasks",
+        "GET /v1/tasks/{uid}",
+        "GET /v1/tasks/{uid}/why",
+        "GET /v1/tasks/{uid}/receipt",
+        "GET /v1/tasks/{uid}/log",
+        "POST /v1/tasks/{uid}:cancel",
+        "POST /v1/tasks/{uid}:release",
+        "GET /v1/clusters",
+        "PUT /v1/clusters/{uid}",
+        "POST /v1/clusters/{uid}:drain",
+        "POST /v1/clusters/{uid}:cordon",
+        "POST /v1/clusters/{uid}:uncordon",
+        "GET /v1/rounds",
+        "GET /v1/rounds/{seq}",
+        "GET /v1/rounds/{seq}/diff/{other}",
+        "POST /v1/rounds:run",
+        "POST /v1/rounds:whatif",
+        "GET /v1/predictors",
+        "POST /v1/predictors:train",
+        "POST /v1/predictors:promote",
+        "POST /v1/predictors:rollback",
+        "POST /v1/observations:import",
+        "POST /v1/agents",
+        "POST /v1/agents/{uid}/sync",
+        "GET /v1/events",
+        "POST /v1/tokens",
+        "GET /v1/tokens",
+        "POST /v1/tokens/{uid}:revoke",
+        "GET /v1/tenants",
+        "POST /v1/tenants",
+        "PUT /v1/tenants/{uid}",
+        "GET /v1/audit",
+        "GET /metrics",
+        "GET /healthz",
+        "GET /readyz",
+    }
     assert wanted - set(IDS) == set()
 
 
@@ -131,8 +157,17 @@ def test_without_a_valid_token_nothing_is_answered(
         assert _ask(full, method, path, None).status_code == 200
         return
     target = _path(full, path)
-    for header in (None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic YTpi", "bearer \xe9",
-                   "Bearer wlr_" + "A" * 43, "Bearer a.b.c"):  # fmt: skip
+    for header in (
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        "Basic YTpi",
+        "bearer \xe9",
+        "Bearer wlr_" + "A" * 43,
+        "Bearer a.b.c",
+    ):
         given: Any = {} if header is None else {"Authorization": header.encode("latin-1")}
         response = full.client.request(method, target, headers=given, json=BODIES.get(path))
         told = problem(response, 401, "WAL-2401")

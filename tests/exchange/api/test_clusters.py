@@ -56,16 +56,20 @@ def test_a_provider_offers_its_own_cluster_and_no_more(served: Served) -> None:
     served.put("/v1/clusters/c1", {"slots": 4}, role="provider-c1")
     served.put("/v1/clusters/c2", {"slots": 4}, role="provider-c2")
     for method, path in (
-        ("PUT", "/v1/clusters/c2"), ("POST", "/v1/clusters/c2:drain"),
+        ("PUT", "/v1/clusters/c2"),
+        ("POST", "/v1/clusters/c2:drain"),
         ("POST", "/v1/clusters/c2:uncordon"),
-    ):  # fmt: skip
+    ):
         body = {"slots": 1} if method == "PUT" else None
         problem(served.send(method, path, body, role="provider-c1"), 403, "WAL-2403")
     for name, value in (("trusted", True), ("provider", "someone")):
         response = served.send(
-            "PUT", "/v1/clusters/c1", {"slots": 4, name: value}, role="provider-c1",
+            "PUT",
+            "/v1/clusters/c1",
+            {"slots": 4, name: value},
+            role="provider-c1",
             headers={"If-Match": '"1"'},
-        )  # fmt: skip
+        )
         told = problem(response, 403, "WAL-2403")
         assert name in told["detail"]
     names = [one["uid"] for one in served.get("/v1/clusters", role="provider-c1")["items"]]

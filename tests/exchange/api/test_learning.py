@@ -24,9 +24,17 @@ def _predictors(served: Served, *states: str) -> None:
     def work(tx: Transaction, now: float) -> None:
         for k, state in enumerate(states):
             tx.run(
-                _INSERT, version=k + 1, state=state, sha256="0" * 64, clusters='["c1"]',
-                trained_to=5, scores='{"error":0.1}', model=b"x", created=now, decided=now + k,
-            )  # fmt: skip
+                _INSERT,
+                version=k + 1,
+                state=state,
+                sha256="0" * 64,
+                clusters='["c1"]',
+                trained_to=5,
+                scores='{"error":0.1}',
+                model=b"x",
+                created=now,
+                decided=now + k,
+            )
 
     served.exchange.write(work)
 
@@ -61,10 +69,15 @@ def test_a_training_is_asked_for(served: Served) -> None:
 def test_runs_from_elsewhere_are_imported(served: Served) -> None:
     served.put("/v1/clusters/c1", {"slots": 2})
     past: list[dict[str, Any]] = [
-        {"cluster": "c1", "features": {"rows": k}, "outcome": outcome, "seconds": 5.0 + k,
-         "at": time.time() - 60}
+        {
+            "cluster": "c1",
+            "features": {"rows": k},
+            "outcome": outcome,
+            "seconds": 5.0 + k,
+            "at": time.time() - 60,
+        }
         for k, outcome in enumerate(("completed", "timeout"))
-    ]  # fmt: skip
+    ]
     assert served.post("/v1/observations:import", {"observations": past})["imported"] == 2
     rows = served.exchange.read(lambda tx: tx.rows(_SEEN))
     assert [tuple(row) for row in rows] == [("completed", 5.0, "used"), ("timeout", 6.0, "used")]

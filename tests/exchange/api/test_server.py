@@ -192,8 +192,12 @@ def test_a_full_disk_is_one_clear_error_and_leaves_no_half_home(tmp_path: Path) 
 
     run = subprocess.run(
         [sys.executable, "-c", code],
-        preexec_fn=small, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        preexec_fn=small,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert run.returncode == 1
     error = run.stderr.strip().splitlines()[-1]
     assert error.startswith("StoreError: ")
@@ -205,8 +209,11 @@ def test_a_full_disk_is_one_clear_error_and_leaves_no_half_home(tmp_path: Path) 
 
 def test_hosts_that_are_ours() -> None:
     assert Address(names=("Walras.example.org",)).hosts == {
-        "127.0.0.1", "localhost", "[::1]", "walras.example.org",
-    }  # fmt: skip
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "walras.example.org",
+    }
     assert "[2001:db8::1]" in Address("2001:db8::1").hosts
 
 

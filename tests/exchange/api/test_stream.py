@@ -37,13 +37,22 @@ def _follow(served: Served, role: str, query: str, enough: Callable[[str], bool]
                     left.set()
 
         scope = {
-            "type": "http", "method": "GET", "path": "/v1/events", "raw_path": b"/v1/events",
-            "query_string": query.encode(), "http_version": "1.1", "scheme": "http",
-            "headers": [(b"host", b"localhost"),
-                        (b"authorization", f"Bearer {served.tokens[role]}".encode())],
-            "server": ("localhost", 80), "client": ("localhost", 1), "root_path": "",
-        }  # fmt: skip
-        served.api.hub.__init__(served.exchange)  # type: ignore[misc] - of this loop
+            "type": "http",
+            "method": "GET",
+            "path": "/v1/events",
+            "raw_path": b"/v1/events",
+            "query_string": query.encode(),
+            "http_version": "1.1",
+            "scheme": "http",
+            "headers": [
+                (b"host", b"localhost"),
+                (b"authorization", f"Bearer {served.tokens[role]}".encode()),
+            ],
+            "server": ("localhost", 80),
+            "client": ("localhost", 1),
+            "root_path": "",
+        }
+        Hub.__init__(served.api.hub, served.exchange)  # of this loop
         async with asyncio.timeout(10.0):
             await served.app(scope, receive, send)
 
@@ -56,8 +65,9 @@ def _told(text: str) -> list[dict[str, Any]]:
     for block in text.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
         if "id" in fields:
-            found.append({"id": int(fields["id"]), "kind": fields["event"],
-                          **json.loads(fields["data"])})  # fmt: skip
+            found.append(
+                {"id": int(fields["id"]), "kind": fields["event"], **json.loads(fields["data"])}
+            )
     return found
 
 

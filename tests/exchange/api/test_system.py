@@ -61,9 +61,22 @@ def test_metrics_count_and_name_no_task_and_no_user(served: Served) -> None:
         assert word not in text
     labels = set(re.findall(r'(\w+)="', text))
     assert labels <= {
-        "method", "route", "status", "reason", "state", "cluster", "kind", "figure", "step", "le",
-        "implementation", "major", "minor", "patchlevel", "version",
-    }  # fmt: skip
+        "method",
+        "route",
+        "status",
+        "reason",
+        "state",
+        "cluster",
+        "kind",
+        "figure",
+        "step",
+        "le",
+        "implementation",
+        "major",
+        "minor",
+        "patchlevel",
+        "version",
+    }
 
 
 def test_the_description_is_served(quick: Served) -> None:

@@ -172,10 +172,13 @@ def test_a_tenants_token_neither_sees_nor_touches_the_tasks_of_others(served: Se
     uid = served.task("mine", "alpha")
     unknown = "t-00000000000000000000"
     for method, path in (
-        ("GET", "/v1/tasks/{}"), ("GET", "/v1/tasks/{}/why"), ("GET", "/v1/tasks/{}/receipt"),
-        ("GET", "/v1/tasks/{}/log"), ("POST", "/v1/tasks/{}:cancel"),
+        ("GET", "/v1/tasks/{}"),
+        ("GET", "/v1/tasks/{}/why"),
+        ("GET", "/v1/tasks/{}/receipt"),
+        ("GET", "/v1/tasks/{}/log"),
+        ("POST", "/v1/tasks/{}:cancel"),
         ("GET", "/v1/tasks?cursor={}"),
-    ):  # fmt: skip
+    ):
         foreign = served.send(method, path.format(uid), role="beta")
         missing = served.send(method, path.format(unknown), role="beta")
         told = problem(foreign, 404, "WAL-2404")

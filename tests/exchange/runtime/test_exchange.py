@@ -24,7 +24,11 @@ def test_the_first_start_makes_a_tenant_and_an_admin(tmp_path: Path, url: str) -
         token = exchange.admin_token.read_text().strip()
         now = exchange.now()
         caller = exchange.read(lambda tx: tokens.caller(tx, now, token))
-        assert (caller.name, caller.tenant, caller.scopes) == ("admin", None, {"admin"})
+        assert (caller.name, caller.tenant, caller.scopes) == (
+            "admin",
+            None,
+            frozenset({"admin"}),
+        )
     with Exchange.open(tmp_path / "home", url) as again:
         assert again.admin_token is None
         assert (tmp_path / "home" / "admin.token").read_text().strip() == token
@@ -114,9 +118,14 @@ def test_what_is_closed_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [{"interval": 0.0}, {"interval": float("nan")}, {"rate": 0.0}, {"keep_snapshots": 0},
-     {"timing": Timing(grace=5.0)}],
-)  # fmt: skip
+    [
+        {"interval": 0.0},
+        {"interval": float("nan")},
+        {"rate": 0.0},
+        {"keep_snapshots": 0},
+        {"timing": Timing(grace=5.0)},
+    ],
+)
 def test_settings_have_ranges(given: dict[str, object]) -> None:
     with pytest.raises(FieldError) as caught:
         Settings(**given)  # type: ignore[arg-type]

@@ -23,8 +23,13 @@ def test_the_emptiest_cluster_comes_first_and_no_slot_is_given_twice() -> None:
 
 def test_labels_and_sizes_are_kept() -> None:
     clusters = [(1, {"gpu": "a"}, 1), (2, {"gpu": "b", "zone": "x"}, 4)]
-    tasks = [(1, 0, 2, {"gpu": "a"}), (2, 0, 1, {"gpu": "a"}), (3, 0, 3, {"zone": "x"}),
-             (4, 0, 2, {}), (5, 0, 1, {"zone": "y"})]  # fmt: skip
+    tasks = [
+        (1, 0, 2, {"gpu": "a"}),
+        (2, 0, 1, {"gpu": "a"}),
+        (3, 0, 3, {"zone": "x"}),
+        (4, 0, 2, {}),
+        (5, 0, 1, {"zone": "y"}),
+    ]
     assert _plan(Taken(clusters, tasks)) == {2: 1, 3: 2}
 
 

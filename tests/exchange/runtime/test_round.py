@@ -53,9 +53,14 @@ class Unreliable:
         return self.inner.fall_back(taken, why)
 
     def play(
-        self, exchange: Exchange, snapshot: bytes | None, changes: dict[str, Any], seed: int,
-        seconds: float, compute: Compute,
-    ) -> Played:  # fmt: skip
+        self,
+        exchange: Exchange,
+        snapshot: bytes | None,
+        changes: dict[str, Any],
+        seed: int,
+        seconds: float,
+        compute: Compute,
+    ) -> Played:
         return self.inner.play(exchange, snapshot, changes, seed, seconds, compute)
 
 

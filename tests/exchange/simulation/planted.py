@@ -219,9 +219,11 @@ def same_token(patch: pytest.MonkeyPatch) -> None:
 @fault
 def held_is_lost(patch: pytest.MonkeyPatch) -> None:
     """A run that cannot end itself is given to another as if it had."""
-    patch.setattr(outcomes, "_hold", lambda tx, now, key, token: outcomes.lost(
-        tx, now, key, token, "unreachable"
-    ))  # fmt: skip
+    patch.setattr(
+        outcomes,
+        "_hold",
+        lambda tx, now, key, token: outcomes.lost(tx, now, key, token, "unreachable"),
+    )
 
 
 @fault

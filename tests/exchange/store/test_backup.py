@@ -112,10 +112,21 @@ def test_a_backup_of_postgresql_is_an_archive_that_pg_restore_reads(
     assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o600
     name = other.replace("postgresql://walras@/", "").partition("?")[0]
     subprocess.run(
-        ["pg_restore", "-h", postgres.folder, "-U", "walras", "-d", name, "--no-owner",
-         tmp_path / "copy"],
-        check=True, capture_output=True, timeout=60,
-    )  # fmt: skip
+        [
+            "pg_restore",
+            "-h",
+            postgres.folder,
+            "-U",
+            "walras",
+            "-d",
+            name,
+            "--no-owner",
+            tmp_path / "copy",
+        ],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
     assert _events(other) == rows["event"]
     assert check(other) == []
 

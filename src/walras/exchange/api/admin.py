@@ -80,15 +80,26 @@ async def create_token(request: Request, body: TokenIn, key: IdempotencyKey = No
         scopes = tuple(sorted(set(body.scopes)))
         expires = None if body.seconds is None else now + body.seconds
         tokens.create(
-            tx, now, uid, derived(secret, salt), name=body.name, scopes=scopes, owner=body.tenant,
+            tx,
+            now,
+            uid,
+            derived(secret, salt),
+            name=body.name,
+            scopes=scopes,
+            owner=body.tenant,
             expires=expires,
-        )  # fmt: skip
+        )
         told = {"name": body.name, "scopes": list(scopes), "tenant": body.tenant}
         audit.record(tx, now, caller.name, "token.create", uid, told)
         made = told | {
-            "uid": uid, "prefix": derived(secret, salt)[:8], "created": now, "expires": expires,
-            "revoked": None, "salt": salt, "by": caller.token,
-        }  # fmt: skip
+            "uid": uid,
+            "prefix": derived(secret, salt)[:8],
+            "created": now,
+            "expires": expires,
+            "revoked": None,
+            "salt": salt,
+            "by": caller.token,
+        }
         return Reply(made, 201)
 
     return await once(

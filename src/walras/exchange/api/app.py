@@ -63,9 +63,17 @@ def routes() -> FastAPI:
         redirect_slashes=False,
     )
     for router in (
-        service.router, tasks.batches, tasks.router, clusters.router, agents.router, rounds.verbs,
-        rounds.router, learning.router, stream.router, admin.router,
-    ):  # fmt: skip
+        service.router,
+        tasks.batches,
+        tasks.router,
+        clusters.router,
+        agents.router,
+        rounds.verbs,
+        rounds.router,
+        learning.router,
+        stream.router,
+        admin.router,
+    ):
         app.include_router(router)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app

@@ -37,8 +37,11 @@ def why_of(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
     """
     found = queries.detail(tx, uid, owner)
     made: dict[str, Any] = {
-        "task": uid, "state": found["state"], "round": found["round"], "blockers": [],
-    }  # fmt: skip
+        "task": uid,
+        "state": found["state"],
+        "round": found["round"],
+        "blockers": [],
+    }
     if found["state"] != "pending":
         return made | {"text": _WORDS[found["state"]].format(**found)}
     last = tx.first(_LAST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
 from walras.exchange.states import COUNTED, OUTCOMES
@@ -22,11 +22,17 @@ def one_of(words: Iterable[str]) -> str:
 
 def _whole(value: object) -> object:
     """JSON has one kind of number: 3.0 is a whole one."""
-    whole = isinstance(value, float) and abs(value) < 2**53 and value.is_integer()
-    return int(value) if whole else value  # type: ignore[call-overload] - a float, then
+    if isinstance(value, float) and abs(value) < 2**53 and value.is_integer():
+        return int(value)
+    return value
 
 
-PROGRAM = {"type": "string", "minLength": 1, "maxLength": 4096, "pattern": WORD}
+PROGRAM: dict[str, JsonValue] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 4096,
+    "pattern": WORD,
+}
 WHOLE = BeforeValidator(_whole)
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(pattern=WORD, max_length=4096)]

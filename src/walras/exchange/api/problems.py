@@ -142,12 +142,22 @@ def _http(request: Request, error: Exception) -> Response:
     status, headers = error.status_code, dict(error.headers or {})
     path = request.url.path
     if status == HTTPStatus.NOT_FOUND:
-        return problem(404, "WAL-2404", f"{path}: there is no such route", headers=headers,
-                       remedy="see /openapi.json")  # fmt: skip
+        return problem(
+            404,
+            "WAL-2404",
+            f"{path}: there is no such route",
+            headers=headers,
+            remedy="see /openapi.json",
+        )
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(_methods(request))
-        return problem(405, "WAL-2405", f"{path}: {request.method} is not allowed",
-                       headers=headers, allowed=headers.get("Allow", ""))  # fmt: skip
+        return problem(
+            405,
+            "WAL-2405",
+            f"{path}: {request.method} is not allowed",
+            headers=headers,
+            allowed=headers.get("Allow", ""),
+        )
     return problem(status, f"WAL-2{status}", str(error.detail), headers=headers)
 
 
@@ -213,10 +223,15 @@ def _allowed(item: Mapping[str, Any]) -> str:
     """The range that a field's limit tells."""
     limits = item.get("ctx", {})
     words = {
-        "ge": "at least {}", "gt": "above {}", "le": "at most {}", "lt": "below {}",
-        "pattern": "{}", "expected": "{}", "min_length": "at least {} long",
+        "ge": "at least {}",
+        "gt": "above {}",
+        "le": "at most {}",
+        "lt": "below {}",
+        "pattern": "{}",
+        "expected": "{}",
+        "min_length": "at least {} long",
         "max_length": "at most {} long",
-    }  # fmt: skip
+    }
     parts = [words[key].format(value) for key, value in limits.items() if key in words]
     if item["type"] == "extra_forbidden":
         return "only the fields in /openapi.json"

@@ -171,9 +171,13 @@ def _play(request: Request, body: WhatIfIn) -> dict[str, Any]:
     snapshot = api.exchange.read(stored)
     changes = body.model_dump(exclude={"round", "seed"}, exclude_none=True)
     played = api.planner.play(
-        api.exchange, snapshot, changes, body.seed or 0, api.exchange.settings.round_seconds,
+        api.exchange,
+        snapshot,
+        changes,
+        body.seed or 0,
+        api.exchange.settings.round_seconds,
         api.asking,
-    )  # fmt: skip
+    )
     moves = moved(played.before, played.after)
     return {
         "figures": played.figures,

@@ -63,9 +63,11 @@ def tenant_of(caller: Caller, asked: str | None) -> str:
         return asked or _FALLBACK
     if asked not in (None, caller.tenant):
         raise NotFoundError(
-            f"there is no tenant '{asked}'", where="tenant", remedy="leave the tenant out",
+            f"there is no tenant '{asked}'",
+            where="tenant",
+            remedy="leave the tenant out",
             pointer="/tenant",
-        )  # fmt: skip
+        )
     return caller.tenant
 
 

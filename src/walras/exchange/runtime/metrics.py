@@ -66,25 +66,35 @@ class Metrics:
         ProcessCollector(registry=made)
         PlatformCollector(registry=made)
         self.requests = Counter(
-            "walras_http_requests", "Requests by route and status",
-            ["method", "route", "status"], registry=made,
-        )  # fmt: skip
+            "walras_http_requests",
+            "Requests by route and status",
+            ["method", "route", "status"],
+            registry=made,
+        )
         self.seconds = Histogram(
-            "walras_http_request_seconds", "Seconds until a request was answered",
-            ["method", "route"], buckets=_BUCKETS, registry=made,
-        )  # fmt: skip
+            "walras_http_request_seconds",
+            "Seconds until a request was answered",
+            ["method", "route"],
+            buckets=_BUCKETS,
+            registry=made,
+        )
         self.refused = Counter(
-            "walras_http_refused", "Requests refused before their route was found",
-            ["reason"], registry=made,
-        )  # fmt: skip
+            "walras_http_refused",
+            "Requests refused before their route was found",
+            ["reason"],
+            registry=made,
+        )
         self.stale = Counter(
             "walras_sync_stale", "Messages of agents that were not new", registry=made
         )
         self.rounds = Counter("walras_rounds", "Rounds by how they ended", ["state"], registry=made)
         self.round_seconds = Histogram(
-            "walras_round_seconds", "Seconds of a round by step", ["step"],
-            buckets=_ROUNDS, registry=made,
-        )  # fmt: skip
+            "walras_round_seconds",
+            "Seconds of a round by step",
+            ["step"],
+            buckets=_ROUNDS,
+            registry=made,
+        )
         self.placed = Counter("walras_tasks_placed", "Tasks that rounds placed", registry=made)
         self.gap = Gauge("walras_round_gap", "Certified gap of the last round", registry=made)
         self.expired = Counter(

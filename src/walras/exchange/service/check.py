@@ -37,8 +37,11 @@ _OF_TASK = placement.c.task == task.c.id
 
 _WRONG: dict[str, sa.Select[tuple[str]]] = {
     "tasks with more than one live run": (
-        sa.select(task.c.uid).join(placement, _OF_TASK).where(_LIVE)
-        .group_by(task.c.uid).having(sa.func.count() > 1)
+        sa.select(task.c.uid)
+        .join(placement, _OF_TASK)
+        .where(_LIVE)
+        .group_by(task.c.uid)
+        .having(sa.func.count() > 1)
     ),
     "tasks that run, without a run of their newest token": (
         sa.select(task.c.uid).where(
@@ -55,14 +58,16 @@ _WRONG: dict[str, sa.Select[tuple[str]]] = {
         )
     ),
     "tasks that are placed, without an offer": (
-        sa.select(task.c.uid)
-        .where(task.c.state == "placed", ~sa.exists().where(_OF_TASK, _OFFERED))
+        sa.select(task.c.uid).where(
+            task.c.state == "placed", ~sa.exists().where(_OF_TASK, _OFFERED)
+        )
     ),
     "offers of tasks that are not placed": (
         sa.select(task.c.uid).join(placement, _OF_TASK).where(_OFFERED, task.c.state != "placed")
     ),
     "runs of tasks that do not run": (
-        sa.select(task.c.uid).join(placement, _OF_TASK)
+        sa.select(task.c.uid)
+        .join(placement, _OF_TASK)
         .where(_LIVE, task.c.state.not_in(["leased", "running"]))
     ),
     "runs with a newer token than their task's": (
@@ -74,7 +79,7 @@ _WRONG: dict[str, sa.Select[tuple[str]]] = {
             credential.c.tenant.not_in(sa.select(tenant.c.name)),
         )
     ),
-}  # fmt: skip
+}
 _QUERIES = {what: Statement(query) for what, query in _WRONG.items()}
 _INTEGRITY = Statement(sa.text("PRAGMA integrity_check"))
 _REFERENCES = Statement(sa.text("PRAGMA foreign_key_check"))

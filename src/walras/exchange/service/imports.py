@@ -90,9 +90,12 @@ def add(
     for k, run in enumerate(runs):
         if run.at > now:
             raise FieldError(
-                "is to come", where="at", allowed="a time that has passed",
-                remedy="give seconds since 1970", pointer=f"/observations/{k}/at",
-            )  # fmt: skip
+                "is to come",
+                where="at",
+                allowed="a time that has passed",
+                remedy="give seconds since 1970",
+                pointer=f"/observations/{k}/at",
+            )
         if run.cluster not in clusters:
             clusters[run.cluster] = _cluster(tx, run.cluster, k)
         names = tuple(sorted(run.features))
@@ -122,21 +125,47 @@ def _add(tx: Transaction, uid: str, run: Past, keys: dict[str, Any], of: int) ->
     state, began = placement_state(run.outcome), run.at - run.seconds
     values = [float(run.features[name]) for name in sorted(run.features)]
     made = {
-        "uid": uid, "name": uid, "spec": document({"command": ["imported"]}),
-        "features": struct.pack(f"<{len(values)}f", *values), "slots": run.slots, "priority": 0,
-        "submitted": began, "max_attempts": 1, "state": state, "attempt": 1,
-        "failures": int(state == "failed"), "token": 1, "ended": run.at, "version": 0,
-    }  # fmt: skip
+        "uid": uid,
+        "name": uid,
+        "spec": document({"command": ["imported"]}),
+        "features": struct.pack(f"<{len(values)}f", *values),
+        "slots": run.slots,
+        "priority": 0,
+        "submitted": began,
+        "max_attempts": 1,
+        "state": state,
+        "attempt": 1,
+        "failures": int(state == "failed"),
+        "token": 1,
+        "ended": run.at,
+        "version": 0,
+    }
     task_key = tx.value(_TASK, **(_EMPTY_TASK | made | keys))
     placed = {
-        "task": task_key, "attempt": 1, "token": 1, "cluster": of, "state": state,
-        "outcome": run.outcome, "slots": run.slots, "offered": began, "granted": began,
-        "started": began, "ended": run.at, "missed": 0, "seconds": run.seconds,
-    }  # fmt: skip
+        "task": task_key,
+        "attempt": 1,
+        "token": 1,
+        "cluster": of,
+        "state": state,
+        "outcome": run.outcome,
+        "slots": run.slots,
+        "offered": began,
+        "granted": began,
+        "started": began,
+        "ended": run.at,
+        "missed": 0,
+        "seconds": run.seconds,
+    }
     placed_key = tx.value(_PLACEMENT, **(_EMPTY_PLACEMENT | placed))
     seen = {
-        "placement": placed_key, "task": task_key, "cluster": of, "outcome": run.outcome,
-        "at": run.at, "seconds_reported": run.seconds, "seconds_measured": run.seconds,
-        "seconds": run.seconds, "weight": "used",
-    }  # fmt: skip
+        "placement": placed_key,
+        "task": task_key,
+        "cluster": of,
+        "outcome": run.outcome,
+        "at": run.at,
+        "seconds_reported": run.seconds,
+        "seconds_measured": run.seconds,
+        "seconds": run.seconds,
+        "weight": "used",
+    }
     tx.run(_OBSERVATION, **(_EMPTY_OBSERVATION | seen))

@@ -55,9 +55,18 @@ _TAKEN = (
     .scalar_subquery()
 )
 _CLUSTER = (
-    cluster.c.id, cluster.c.uid, cluster.c.provider, cluster.c.labels, cluster.c.slots,
-    cluster.c.price, cluster.c.state, cluster.c.seen, cluster.c.trusted, cluster.c.version, _TAKEN,
-)  # fmt: skip
+    cluster.c.id,
+    cluster.c.uid,
+    cluster.c.provider,
+    cluster.c.labels,
+    cluster.c.slots,
+    cluster.c.price,
+    cluster.c.state,
+    cluster.c.seen,
+    cluster.c.trusted,
+    cluster.c.version,
+    _TAKEN,
+)
 _CLUSTERS = Statement(
     sa.select(*_CLUSTER)
     .where(cluster.c.id > given("after"))
@@ -139,10 +148,22 @@ def cluster_of_agent(tx: Transaction, uid: str) -> str | None:
 # ---- rounds -----------------------------------------------------------------------------------
 
 _ROUND = (
-    round_.c.id, round_.c.state, round_.c.started, round_.c.ended, round_.c.policy, round_.c.seed,
-    round_.c.predictor, round_.c.method, round_.c.makespan, round_.c.bound, round_.c.gap,
-    round_.c.counts, round_.c.why, round_.c.regret, round_.c.snapshot_hash,
-)  # fmt: skip
+    round_.c.id,
+    round_.c.state,
+    round_.c.started,
+    round_.c.ended,
+    round_.c.policy,
+    round_.c.seed,
+    round_.c.predictor,
+    round_.c.method,
+    round_.c.makespan,
+    round_.c.bound,
+    round_.c.gap,
+    round_.c.counts,
+    round_.c.why,
+    round_.c.regret,
+    round_.c.snapshot_hash,
+)
 _ROUNDS = Statement(
     sa.select(*_ROUND)
     .where(round_.c.id < given("before"))
@@ -155,8 +176,14 @@ _BLOBS = Statement(
 )
 _PLACED = (
     sa.select(
-        placement.c.id, task.c.uid, task.c.name, tenant.c.name, cluster.c.uid, placement.c.slots,
-        placement.c.state, placement.c.outcome,
+        placement.c.id,
+        task.c.uid,
+        task.c.name,
+        tenant.c.name,
+        cluster.c.uid,
+        placement.c.slots,
+        placement.c.state,
+        placement.c.outcome,
     )
     .join(task, task.c.id == placement.c.task)
     .join(tenant, tenant.c.id == task.c.tenant)
@@ -164,7 +191,7 @@ _PLACED = (
     .where(placement.c.round == given("seq"), placement.c.id > given("after"))
     .order_by(placement.c.id)
     .limit(given("most"))
-)  # fmt: skip
+)
 _PLACED_ALL = Statement(_PLACED)
 _PLACED_OF = Statement(_PLACED.where(tenant.c.name == given("tenant")))
 _LARGE = 2**62
@@ -192,9 +219,22 @@ def one_round(tx: Transaction, seq: int) -> dict[str, Any]:
 
 def _round(row: Sequence[Any]) -> dict[str, Any]:
     names = (
-        "seq", "state", "started", "ended", "policy", "seed", "predictor", "method", "makespan",
-        "bound", "gap", "counts", "why", "regret", "snapshot_hash",
-    )  # fmt: skip
+        "seq",
+        "state",
+        "started",
+        "ended",
+        "policy",
+        "seed",
+        "predictor",
+        "method",
+        "makespan",
+        "bound",
+        "gap",
+        "counts",
+        "why",
+        "regret",
+        "snapshot_hash",
+    )
     made = dict(zip(names, row, strict=True))
     made["policy"] = json.loads(made["policy"])
     made["counts"] = json.loads(made["counts"] or "{}")
@@ -232,21 +272,34 @@ def placed(tx: Transaction, seq: int, owner: str | None, limit: int, cursor: int
 
 _PREDICTORS = Statement(
     sa.select(
-        predictor.c.version, predictor.c.state, predictor.c.sha256, predictor.c.clusters,
-        predictor.c.trained_to, predictor.c.scores, predictor.c.created, predictor.c.decided,
+        predictor.c.version,
+        predictor.c.state,
+        predictor.c.sha256,
+        predictor.c.clusters,
+        predictor.c.trained_to,
+        predictor.c.scores,
+        predictor.c.created,
+        predictor.c.decided,
     )
     .where(predictor.c.version < given("before"))
     .order_by(predictor.c.version.desc())
     .limit(given("most"))
-)  # fmt: skip
+)
 
 
 def predictors(tx: Transaction, limit: int, cursor: int | None) -> Page:
     """Predictors, the newest first."""
     rows = tx.rows(_PREDICTORS, before=_LARGE if cursor is None else cursor, most=limit + 1)
     names = (
-        "version", "state", "sha256", "clusters", "trained_to", "scores", "created", "decided",
-    )  # fmt: skip
+        "version",
+        "state",
+        "sha256",
+        "clusters",
+        "trained_to",
+        "scores",
+        "created",
+        "decided",
+    )
 
     def made(row: Sequence[Any]) -> dict[str, Any]:
         one = dict(zip(names, row, strict=True))
@@ -262,21 +315,30 @@ def predictors(tx: Transaction, limit: int, cursor: int | None) -> Page:
 
 _TOKENS = Statement(
     sa.select(
-        credential.c.id, credential.c.uid, credential.c.name, credential.c.prefix,
-        credential.c.tenant, credential.c.scopes, credential.c.created, credential.c.expires,
+        credential.c.id,
+        credential.c.uid,
+        credential.c.name,
+        credential.c.prefix,
+        credential.c.tenant,
+        credential.c.scopes,
+        credential.c.created,
+        credential.c.expires,
         credential.c.revoked,
     )
     .where(credential.c.id > given("after"))
     .order_by(credential.c.id)
     .limit(given("most"))
-)  # fmt: skip
+)
 _TENANTS = Statement(
     sa.select(
-        tenant.c.id, tenant.c.name, tenant.c.weight, tenant.c.quota_slots, tenant.c.used,
+        tenant.c.id,
+        tenant.c.name,
+        tenant.c.weight,
+        tenant.c.quota_slots,
+        tenant.c.used,
         tenant.c.used_at,
-    )
-    .order_by(tenant.c.id)
-)  # fmt: skip
+    ).order_by(tenant.c.id)
+)
 _IN_USE = Statement(
     sa.select(task.c.tenant, sa.func.sum(task.c.slots))
     .where(_in(task.c.state, "placed", "leased", "running", "held"))
@@ -293,8 +355,16 @@ _HALF_LIFE = 3600.0  # seconds; of the slot-seconds that a tenant was granted
 def tokens(tx: Transaction, limit: int, cursor: int | None) -> Page:
     """Tokens in the order in which they were created, without the tokens themselves."""
     names = (
-        "key", "uid", "name", "prefix", "tenant", "scopes", "created", "expires", "revoked",
-    )  # fmt: skip
+        "key",
+        "uid",
+        "name",
+        "prefix",
+        "tenant",
+        "scopes",
+        "created",
+        "expires",
+        "revoked",
+    )
 
     def made(row: Sequence[Any]) -> dict[str, Any]:
         one = dict(zip(names, row, strict=True))

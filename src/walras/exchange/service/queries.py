@@ -44,16 +44,45 @@ class Filter:
 
 _NEWEST = sa.and_(placement.c.task == task.c.id, placement.c.attempt == task.c.attempt)
 _SHORT = (
-    task.c.uid, task.c.name, tenant.c.name, task.c.state, task.c.slots, task.c.priority,
-    task.c.submitted, task.c.deadline, task.c.min_success, task.c.max_attempts, task.c.time_limit,
-    task.c.attempt, task.c.failures, task.c.cancel_at, task.c.ended, task.c.version,
-    cluster.c.uid, placement.c.round,
-)  # fmt: skip
+    task.c.uid,
+    task.c.name,
+    tenant.c.name,
+    task.c.state,
+    task.c.slots,
+    task.c.priority,
+    task.c.submitted,
+    task.c.deadline,
+    task.c.min_success,
+    task.c.max_attempts,
+    task.c.time_limit,
+    task.c.attempt,
+    task.c.failures,
+    task.c.cancel_at,
+    task.c.ended,
+    task.c.version,
+    cluster.c.uid,
+    placement.c.round,
+)
 _NAMES = (
-    "uid", "name", "tenant", "state", "slots", "priority", "submitted", "deadline", "min_success",
-    "max_attempts", "time_limit", "attempt", "failures", "cancel_requested", "ended", "version",
-    "cluster", "round",
-)  # fmt: skip
+    "uid",
+    "name",
+    "tenant",
+    "state",
+    "slots",
+    "priority",
+    "submitted",
+    "deadline",
+    "min_success",
+    "max_attempts",
+    "time_limit",
+    "attempt",
+    "failures",
+    "cancel_requested",
+    "ended",
+    "version",
+    "cluster",
+    "round",
+)
 _TASKS = (
     sa.select(*_SHORT)
     .join(tenant, tenant.c.id == task.c.tenant)
@@ -76,19 +105,41 @@ _KEY = Statement(
 )
 _PLACEMENTS = Statement(
     sa.select(
-        placement.c.attempt, cluster.c.uid, placement.c.round, placement.c.state,
-        placement.c.outcome, placement.c.offered, placement.c.granted, placement.c.started,
-        placement.c.ended, placement.c.seconds, placement.c.predicted, placement.c.exit_code,
-        placement.c.log, placement.c.receipt,
+        placement.c.attempt,
+        cluster.c.uid,
+        placement.c.round,
+        placement.c.state,
+        placement.c.outcome,
+        placement.c.offered,
+        placement.c.granted,
+        placement.c.started,
+        placement.c.ended,
+        placement.c.seconds,
+        placement.c.predicted,
+        placement.c.exit_code,
+        placement.c.log,
+        placement.c.receipt,
     )
     .join(cluster, cluster.c.id == placement.c.cluster)
     .where(placement.c.task == given("task"))
     .order_by(placement.c.attempt)
-)  # fmt: skip
+)
 _PLACED = (
-    "attempt", "cluster", "round", "state", "outcome", "offered", "granted", "started", "ended",
-    "seconds", "predicted", "exit_code", "log", "receipt",
-)  # fmt: skip
+    "attempt",
+    "cluster",
+    "round",
+    "state",
+    "outcome",
+    "offered",
+    "granted",
+    "started",
+    "ended",
+    "seconds",
+    "predicted",
+    "exit_code",
+    "log",
+    "receipt",
+)
 
 
 @lru_cache(512)
@@ -131,13 +182,20 @@ def page(
     after = None if cursor is None else find(tx, cursor, which.tenant, "cursor")
     states = tuple(sorted(set(which.states)))
     query = _page(
-        which.tenant is not None, states, which.name is not None, which.cluster is not None,
-        which.round is not None, after is not None,
-    )  # fmt: skip
+        which.tenant is not None,
+        states,
+        which.name is not None,
+        which.cluster is not None,
+        which.round is not None,
+        after is not None,
+    )
     asked = {
-        "tenant": which.tenant, "name": which.name, "cluster": which.cluster,
-        "round": which.round, "after": after,
-    }  # fmt: skip
+        "tenant": which.tenant,
+        "name": which.name,
+        "cluster": which.cluster,
+        "round": which.round,
+        "after": after,
+    }
     used = {key: value for key, value in asked.items() if value is not None}
     rows = tx.rows(query, most=limit + 1, **used)
     shown = [_short(row) for row in rows[:limit]]

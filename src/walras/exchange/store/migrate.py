@@ -53,9 +53,11 @@ def migrate(url: str, to: str = "head") -> str:
     """
     if to not in (*KNOWN, "head", "base"):
         raise SchemaError(
-            f"is {to!r}", where="revision", allowed=f"head, base, {', '.join(KNOWN)}",
+            f"is {to!r}",
+            where="revision",
+            allowed=f"head, base, {', '.join(KNOWN)}",
             remedy="choose one of these",
-        )  # fmt: skip
+        )
     with connected(url) as connection:
         before = _checked(connection)
         wanted = {"head": HEAD, "base": None}.get(to, to)
