@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.errors import DataError, InputError
 from walras.files import replacing
 from walras.predict.models.calibration import apply_logistic, logit
 from walras.predict.models.glm import inverse_link
 from walras.predict.models.model import Arrays, AverageModel, LinearModel, Model
 from walras.predict.tasks import Tasks, tasks_of
+from walras.predict.unseen import unseen
 from walras.saving import saved_fields
-from walras.types import Floats
+from walras.types import Bools, Floats
 
 _FORMAT = 1
+_ARRAYS = ("times", "success", "low", "high", "success_low", "success_high", "spread")
 _TILT = {"ucb-optimistic": -1.0, "ucb-pessimistic": 1.0}
 
 
@@ -41,6 +44,8 @@ class Prediction:
         success_high: (M, N) its upper end.
         spread: (M, N) standard deviation of log time among the models of an ensemble; 0 for one.
         level: Probability that an interval holds.
+        known: (M,) whether the predictor was trained on the cluster; else its numbers are a prior
+            from the other clusters, with intervals as wide as these differ.
 
     Example:
         >>> from walras.predict import fit, recipe
@@ -62,9 +67,14 @@ class Prediction:
     success_high: Floats
     spread: Floats
     level: float
+    known: Bools = field(default_factory=lambda: np.ones(0, np.bool_))
+
+    def __post_init__(self) -> None:
+        if not self.known.size:
+            object.__setattr__(self, "known", np.ones(len(self.clusters), np.bool_))
 
     def frame(self) -> pd.DataFrame:
-        """One row a task and cluster: ``task``, ``cluster`` and each array as a column."""
+        """One row a task and cluster: ``task``, ``cluster``, the arrays, and ``known``."""
         arrays = ("times", "low", "high", "success", "success_low", "success_high", "spread")
         columns = {name: getattr(self, name).T.ravel() for name in arrays}
         return pd.DataFrame(
@@ -72,6 +82,7 @@ class Prediction:
                 "task": np.repeat(self.names, len(self.clusters)),
                 "cluster": np.tile(self.clusters, len(self.names)),
                 **columns,
+                "known": np.tile(self.known, len(self.names)),
             }
         )
 
@@ -92,6 +103,9 @@ class Predictor:
         scaling: (M, 2) logistic scaling of the probabilities.
         trained_on: Number of tasks it was trained on.
         feature_names: Names of the features that it was trained on, where they had any.
+        links: Links that were chosen without each fold of the tasks, and with all; of predictors
+            that ``fit(tasks, start=predictor)`` refits quickly.
+        ridges: (folds + 1, 2, M) ridges of time and success that were chosen likewise.
 
     Example:
         >>> from walras.predict import fit, load, recipe
@@ -112,24 +126,42 @@ class Predictor:
     scaling: Floats
     trained_on: int
     feature_names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    ridges: Floats = field(default_factory=lambda: np.empty((0, 2, 0)))
 
-    def predict(self, tasks: Tasks | pd.DataFrame) -> Prediction:
+    def predict(
+        self, tasks: Tasks | pd.DataFrame, clusters: Sequence[str] | None = None
+    ) -> Prediction:
         """Predict tasks that need not have run anywhere.
 
         Args:
-            tasks: N tasks; their names, features and graphs are read, and their clusters must be
-                the predictor's. Or a frame of features, one row per task, whose index names the
-                tasks. Columns are taken by name where the predictor knows the features' names, else
-                in order.
+            tasks: N tasks; their names, features and graphs are read, and where no clusters are
+                given, theirs must be the predictor's. Or a frame of features, one row per task,
+                whose index names the tasks. Columns are taken by name where the predictor knows the
+                features' names, else in order.
+            clusters: Names of M clusters, in any order; the predictor's if None. For one that it
+                was not trained on, the prediction is a prior from the others: the geometric mean of
+                their times, the mean logit of their chances, and an interval as wide as they
+                differ. Of one known cluster, the interval is infinite.
 
         Returns:
             Times, success and intervals, (M, N) each.
 
         Raises:
-            InputError: The clusters or the features differ from those trained on.
+            InputError: The features differ from those trained on, or the clusters of the tasks do,
+                or a cluster is named twice.
+
+        Example:
+            >>> from walras.predict import fit, recipe
+            >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
+            >>> predictor = fit(jobs.train, jobs.validation)
+            >>> found = predictor.predict(jobs.test, clusters=["k80", "h100"])
+            >>> found.times.shape, found.known.tolist()
+            ((2, 34), [True, False])
         """
+        asked = None if clusters is None else _named(clusters)
         tasks = tasks_of(tasks, self.clusters, self.feature_names)
-        if tasks.clusters != self.clusters:
+        if asked is None and tasks.clusters != self.clusters:
             raise InputError(
                 f"are {', '.join(tasks.clusters)}",
                 where="clusters of the tasks",
@@ -140,7 +172,7 @@ class Predictor:
         success = apply_logistic(self.scaling, success)
         tilt = _TILT.get(self.method, 0.0) * self.confidence
         reach, gap = np.exp(self.radius)[:, None], self.success_radius[:, None]
-        return Prediction(
+        found = Prediction(
             tasks.names,
             self.clusters,
             times * np.exp(tilt * spread),
@@ -152,6 +184,27 @@ class Predictor:
             spread,
             self.level,
         )
+        if asked is None or asked == self.clusters:
+            return found
+        return self._on(asked, found, times, success)
+
+    def _on(
+        self, clusters: tuple[str, ...], found: Prediction, times: Floats, success: Floats
+    ) -> Prediction:
+        """The prediction on other clusters; those that are not known have the prior."""
+        place = {name: i for i, name in enumerate(self.clusters)}
+        known = np.array([name in place for name in clusters], np.bool_)
+        rows = [place.get(name, 0) for name in clusters]
+        arrays = {name: getattr(found, name)[rows] for name in _ARRAYS}
+        if not known.all():
+            radii = self.radius, self.success_radius
+            prior = vars(unseen(times, success, self.level, *radii))
+            tilted = unseen(found.times, found.success, self.level, *radii)
+            prior |= {"times": tilted.times, "success": tilted.success}
+            prior["spread"] = found.spread.mean(axis=0)
+            for name, array in arrays.items():
+                array[~known] = prior[name]
+        return Prediction(found.names, clusters, **arrays, level=self.level, known=known)
 
     @staticmethod
     def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor:
@@ -202,8 +255,11 @@ class Predictor:
             "level": self.level,
             "trained_on": self.trained_on,
             "feature_names": self.feature_names,
+            "links": self.links,
             "models": settings,
         }
+        if self.links:
+            arrays["ridges"] = self.ridges
         arrays |= {"radius": self.radius, "success_radius": self.success_radius}
         arrays |= {"scaling": self.scaling, "header": np.array(json.dumps(header))}
         with replacing(path) as fresh, fresh.open("wb") as stream:
@@ -224,6 +280,10 @@ def combined(models: tuple[Model, ...], tasks: Tasks) -> tuple[Floats, Floats, F
         np.log(times).std(axis=0, ddof=1),
         logit(success).std(axis=0, ddof=1),
     )
+
+
+def _named(clusters: Sequence[str]) -> tuple[str, ...]:
+    return checks.distinct(clusters, "clusters", "cluster", remedy="name each cluster once")
 
 
 def _moved(probability: Floats, by: Floats) -> Floats:
@@ -272,6 +332,8 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
             arrays["scaling"],
             header["trained_on"],
             tuple(header.get("feature_names", ())),
+            tuple(header.get("links", ())),
+            arrays.get("ridges", np.empty((0, 2, 0))),
         )
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(

@@ -12,6 +12,7 @@ import numpy as np
 from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import InputError
+from walras.predict.by_cluster import Runs, fit_runs, is_sparse
 from walras.predict.models.calibration import apply_logistic, conformal_radius, fit_logistic
 from walras.predict.models.linear import LINKS, check_measured, fit_average, fit_linear, tune_linear
 from walras.predict.models.model import Model
@@ -49,7 +50,9 @@ def fit(
         train: Tasks with measured times and success; NaN where not measured.
         validation: Tasks to tune and calibrate on.
         settings: How to train; the defaults if None.
-        start: A predictor of torch models to start from; its clusters may differ.
+        start: A predictor to start from; its clusters may differ. Of torch models, the weights are
+            taken. Of a linear model of a log in which most tasks ran on few clusters, the link and
+            ridges are kept and the weights are begun at: a refit with some new rows is quick.
         on_progress: Called with a Progress that counts the epochs of torch models; True ends the
             training with the best weights so far.
         **changes: Single settings by name, in place of those of ``settings``.
@@ -81,6 +84,8 @@ def fit(
         )
     if validation is not None:
         _check_alike(train, check_tasks(validation, "validation"))
+    if validation is None and (is_sparse(train, settings) or _refits(start, settings)):
+        return fit_runs(Runs.of(train), settings, start)
     if settings.method == "tam":
         models, held = _refitted(train, validation, settings, lambda tasks, _: [fit_average(tasks)])
     elif settings.model == "linear":
@@ -88,6 +93,11 @@ def fit(
     else:
         models, held = _torch(train, validation, settings, start, on_progress)
     return _calibrated(train, tuple(models), held, settings)
+
+
+def _refits(start: Predictor | None, settings: Training) -> bool:
+    linear = settings.method == "tsm" and settings.model == "linear"
+    return linear and start is not None and bool(start.links)
 
 
 def _changed(settings: Training, changes: Mapping[str, Any]) -> Training:
