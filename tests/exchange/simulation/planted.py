@@ -222,7 +222,7 @@ def held_is_lost(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         outcomes,
         "_hold",
-        lambda tx, now, key, token: outcomes.lost(tx, now, key, token, "unreachable"),
+        lambda tx, now, key, token, until: outcomes.lost(tx, now, key, token, "unreachable"),
     )
 
 

@@ -76,7 +76,15 @@ _UNREACHABLE = Statement(
         placement.c.token == given("token_"),
         placement.c.state.in_(["leased", "running"]),
     )
-    .values(state="unreachable", outcome="unreachable", ended=given("now"), missed=1)
+    .values(
+        state="unreachable",
+        outcome="unreachable",
+        ended=given("now"),
+        missed=1,
+        # A run takes no longer than its limit from now on; None where it has none.
+        lease_until=given("until")
+        + sa.select(task.c.time_limit).where(task.c.id == placement.c.task).scalar_subquery(),
+    )
 )
 _TASK_HELD = Statement(
     sa.update(task)
@@ -105,7 +113,7 @@ _HELD_TOO_LONG = Statement(
         placement.c.state == sa.literal_column("'unreachable'"),
         task.c.state == "held",
         task.c.token == placement.c.token,
-        placement.c.granted + task.c.time_limit < given("before"),
+        placement.c.lease_until < given("now"),
     )
     .order_by(placement.c.id)
 )
@@ -113,6 +121,18 @@ _EXTEND = Statement(
     sa.update(placement)
     .where(placement.c.state.in_([sa.literal_column("'leased'"), sa.literal_column("'running'")]))
     .values(lease_until=given("until"))
+)
+_EXTEND_HELD = Statement(
+    sa.update(placement)
+    .where(
+        placement.c.state == sa.literal_column("'unreachable'"),
+        placement.c.lease_until.is_not(None),
+        placement.c.task.in_(sa.select(task.c.id).where(task.c.state == "held")),
+    )
+    .values(
+        lease_until=given("until")
+        + sa.select(task.c.time_limit).where(task.c.id == placement.c.task).scalar_subquery()
+    )
 )
 
 
@@ -239,16 +259,16 @@ def expire_leases(tx: Transaction, now: float, timing: Timing) -> int:
         if fences:
             lost(tx, now, key, token, "cancelled" if cancel_at else "unreachable")
         else:
-            _hold(tx, now, key, token)
-    over = tx.rows(_HELD_TOO_LONG, before=now - timing.held)
+            _hold(tx, now, key, token, now + timing.held)
+    over = tx.rows(_HELD_TOO_LONG, now=now)
     for key, token in over:
         lost(tx, now, key, token, "unreachable")
     return len(late) + len(over)
 
 
-def _hold(tx: Transaction, now: float, key: int, token: int) -> None:
+def _hold(tx: Transaction, now: float, key: int, token: int, until: float) -> None:
     row = tx.first(_PLACEMENT, id_=key)
-    if row is not None and tx.run(_UNREACHABLE, id_=key, token_=token, now=now):
+    if row is not None and tx.run(_UNREACHABLE, id_=key, token_=token, now=now, until=until):
         tx.run(_TASK_HELD, id_=row[7], token_=token)
         events.tell(tx, now, "task.held", row[13], tenant=row[14])
 
@@ -257,6 +277,7 @@ def extend_leases(tx: Transaction, now: float, timing: Timing) -> int:
     """Give every lease its full length from now: after a start of the service or a clock's jump.
 
     Nobody could sync meanwhile, so that no silence is held against an agent; and ends of leases
-    that were set on another clock mean nothing.
+    that were set on another clock mean nothing. So it is with the limits of runs that are held.
     """
+    tx.run(_EXTEND_HELD, until=now + timing.held)
     return tx.run(_EXTEND, until=now + timing.held)
