@@ -144,9 +144,9 @@ def test_a_killed_process_is_survived(tmp_path: Path) -> None:
     assert frame["cost_gap"].iloc[-1] == pytest.approx(found.cost_gap, abs=1e-12)
     last = shares[shares["step"] == 700]["share"]
     np.testing.assert_allclose(last, found.shares, rtol=1e-6)
-    told = (tmp_path / "centre-000.log").read_text()
+    log = (tmp_path / "centre-000.log").read_text()
     for words in ("lease opened", "centre 2 declared dead", "settled centre 2", "stopped, holding"):
-        assert words in told
+        assert words in log
     assert "connection to centre 2 lost" in (tmp_path / "centre-001.log").read_text()
 
 
@@ -272,7 +272,7 @@ def test_a_folder_and_its_files_are_their_owners_alone(ended: Path) -> None:
     for k, center in enumerate(cost.center for cost in quadratic(5)):
         assert str(center) not in shared
         for j in range(5):
-            own = (ended / f"centre-{j:03d}.terms.json").read_text()
+            own = (ended / f"centre-{j:03d}.config.json").read_text()
             assert (str(center) in own) == (j == k)
 
 
@@ -317,7 +317,7 @@ def test_a_trace_of_an_older_moment_is_refused(folder: Path) -> None:
         deploy(problem(), RING, steps=20, folder=folder, resume=True, time_limit=60)
 
 
-@pytest.mark.parametrize("name", ["deployment.json", "centre-002.terms.json", "final.json"])
+@pytest.mark.parametrize("name", ["deployment.json", "centre-002.config.json", "final.json"])
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", "{}", "null", "3", '{"format": 2}', '{"deployment": "x"}'],
@@ -335,7 +335,7 @@ def test_any_part_of_a_manifest_that_is_cut_is_one_error(folder: Path) -> None:
     path = folder / "deployment.json"
     whole = json.loads(path.read_text())
     for key in whole:
-        others: tuple[Any, ...] = (None, 3, [], {}, "x", whole["charter"])
+        others: tuple[Any, ...] = (None, 3, [], {}, "x", whole["network_config"])
         for value in others:
             path.write_text(json.dumps({**whole, key: value}))
             if value == whole[key] or (key, value) == ("deployment", "x"):
@@ -491,7 +491,7 @@ def test_a_process_says_what_it_cannot_use() -> None:
     )
     assert run.returncode == 2
     what, where, *_ = json.loads(run.stdout)["error"]
-    assert (what, where) == ("has the unknown entry 'surprise'", "what a centre is told")
+    assert (what, where) == ("has the unknown entry 'surprise'", "setup of a centre")
     assert run.stderr == ""
 
 

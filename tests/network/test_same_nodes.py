@@ -18,12 +18,12 @@ from walras.network._deploy import FINAL, DeployProgress, deploy
 from walras.network._replay import replay
 from walras.network._simulate import simulate
 from walras.network.drivers.bundle import (
-    pack_charter,
-    pack_terms,
-    unpack_charter,
-    unpack_terms,
+    pack_network_config,
+    pack_node_config,
+    unpack_network_config,
+    unpack_node_config,
 )
-from walras.network.drivers.folder import terms_path
+from walras.network.drivers.folder import node_config_path
 from walras.network.drivers.launch import Child
 from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
@@ -74,19 +74,21 @@ class Schedule:
 
 
 class DeployedNodes(VirtualNetwork):
-    """The nodes of a deployment's processes: made of the JSON that they are told, and traced."""
+    """The nodes of a deployment's processes, made of the launcher's JSON and traced."""
 
     def __init__(self, plan: Plan, faults: Faults, seed: int, folder: Path) -> None:
         super().__init__(plan, faults, seed)
         self._folder = folder
-        self._told = [json.dumps(pack_terms(plan.terms(k))) for k in range(len(self.nodes))]
-        self._charter = json.dumps(pack_charter(plan.charter))
+        self._packed = [
+            json.dumps(pack_node_config(plan.node_config(k))) for k in range(len(self.nodes))
+        ]
+        self._network_config = json.dumps(pack_network_config(plan.network_config))
         manifest = Manifest.of(plan, PACE)
         manifest.write(folder)
         self._deployment = manifest.deployment
-        for k, told in enumerate(self._told):
-            own = {"deployment": self._deployment, "terms": json.loads(told)}
-            terms_path(folder, k).write_text(json.dumps(own))
+        for k, packed in enumerate(self._packed):
+            own = {"deployment": self._deployment, "node_config": json.loads(packed)}
+            node_config_path(folder, k).write_text(json.dumps(own))
         self._recorded = [self._process(k) for k in range(len(self.nodes))]
         for recorded in self._recorded:
             recorded.begin()
@@ -94,9 +96,9 @@ class DeployedNodes(VirtualNetwork):
         self.lives = list(self.nodes)
 
     def _process(self, centre: int) -> RecordedNode:
-        terms = unpack_terms(json.loads(self._told[centre]))
-        charter = unpack_charter(json.loads(self._charter))
-        return RecordedNode(self._folder, terms, charter, self._deployment, Keeping())
+        node_config = unpack_node_config(json.loads(self._packed[centre]))
+        network_config = unpack_network_config(json.loads(self._network_config))
+        return RecordedNode(self._folder, node_config, network_config, self._deployment, Keeping())
 
     def _begin(self, centre: int) -> None:
         if self._up[centre]:

@@ -21,7 +21,7 @@ from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
-from walras.network.drivers.bundle import Json, pack_terms
+from walras.network.drivers.bundle import Json, pack_node_config
 from walras.network.drivers.consistency import alive, check, in_flight
 from walras.network.drivers.descriptors import ensure
 from walras.network.drivers.folder import made, write_whole
@@ -308,14 +308,14 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
     plan, n = job.plan, job.plan.problem.centres
     hosts = [Host()] * n if job.hosts is None else list(job.hosts)
     _check_lengths(n, hosts, job.cgroups)
-    terms = [pack_terms(plan.terms(k)) for k in range(n)]
+    node_configs = [pack_node_config(plan.node_config(k)) for k in range(n)]
     paced = {"kind": job.pace, "period": job.period, "patience": _PATIENCE}
     home = Path(tempfile.mkdtemp(prefix="walras-")) if folder is None else made(folder, 0o700)
     with closing(Lock(home / "deployment.lock")):
         manifest = _manifest(plan, home, paced, resume=job.extend > 0)
         shared = {
             "deployment": manifest.deployment,
-            "charter": manifest.charter,
+            "network_config": manifest.network_config,
             "pace": manifest.pace,
             "keeping": asdict(job.keeping),
             "folder": str(home),
@@ -323,13 +323,17 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
             "extend": job.extend,
             "every": job.every,
         }
-        told = [
-            {**shared, "terms": terms[k], "cgroup": None if job.cgroups is None else job.cgroups[k]}
+        setups = [
+            {
+                **shared,
+                "node_config": node_configs[k],
+                "cgroup": None if job.cgroups is None else job.cgroups[k],
+            }
             for k in range(n)
         ]
         with (
             closing(claim(manifest.deployment, home)),
-            _launcher(told, plan.charter.neighbours, hosts, home, job.launcher) as crew,
+            _launcher(setups, plan.network_config.neighbours, hosts, home, job.launcher) as crew,
         ):
             crew.bind(_START_SECONDS)
             if job.extend:
@@ -393,7 +397,7 @@ def _check_lengths(centres: int, hosts: Sequence[Host], cgroups: Sequence[Json] 
 
 
 def _launcher(
-    told: Sequence[Json],
+    setups: Sequence[Json],
     neighbours: Sequence[Sequence[int]],
     hosts: Sequence[Host],
     folder: Path,
@@ -402,15 +406,15 @@ def _launcher(
     from walras.network.drivers.transport import Keys  # noqa: PLC0415 (needs the extra)
 
     if launcher == "processes":
-        ensure(_FILES_EACH * len(told) + _FILES)
-    keys = [Keys.new() for _ in told]
+        ensure(_FILES_EACH * len(setups) + _FILES)
+    keys = [Keys.new() for _ in setups]
     own = [
         {
             "keys": {"public": keys[k].public, "secret": keys[k].secret},
             "listen": hosts[k].listen,
             "allowed": {str(j): keys[j].public for j in neighbours[k]},
         }
-        for k in range(len(told))
+        for k in range(len(setups))
     ]
 
     def start(k: int) -> Started:
@@ -421,7 +425,7 @@ def _launcher(
             return RayChild(hosts[k], log)
         return Child(hosts[k], log)
 
-    full = [{**told[k], **own[k]} for k in range(len(told))]
+    full = [{**setups[k], **own[k]} for k in range(len(setups))]
     return Launcher(full, [pair.public for pair in keys], neighbours, start, folder)
 
 

@@ -13,8 +13,8 @@ import pandas as pd
 from walras.deprecated import renamed_keywords
 from walras.errors import DataError, InputError
 from walras.network._deploy import FINAL
-from walras.network.drivers.bundle import unpack_terms
-from walras.network.drivers.folder import read_json, terms_path
+from walras.network.drivers.bundle import unpack_node_config
+from walras.network.drivers.folder import node_config_path, read_json
 from walras.network.drivers.manifest import Manifest, fingerprints
 from walras.network.drivers.recorded_node import check_fingerprint, node_of
 from walras.network.drivers.trace import (
@@ -99,10 +99,14 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
         (True, True)
     """
     manifest = Manifest.read(folder)
-    charter = manifest.agreed
+    network_config = manifest.agreed
     players = [
-        _Player(terms, charter, traces(folder, Owner(manifest.deployment, terms.centre)))
-        for terms in _terms(folder, manifest)
+        _Player(
+            node_config,
+            network_config,
+            traces(folder, Owner(manifest.deployment, node_config.centre)),
+        )
+        for node_config in _node_configs(folder, manifest)
     ]
     sent: list[set[bytes]] = [set() for _ in players]
     total = sum(t.path.stat().st_size for player in players for t in player.traces)
@@ -144,20 +148,22 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
 class _Player:
     """One centre's traces, played event by event."""
 
-    def __init__(self, terms: NodeConfig, charter: NetworkConfig, recorded: list[Trace]) -> None:
+    def __init__(
+        self, node_config: NodeConfig, network_config: NetworkConfig, recorded: list[Trace]
+    ) -> None:
         if not recorded:
             raise DataError(
                 "has no trace",
-                where=f"centre {terms.centre}",
+                where=f"centre {node_config.centre}",
                 allowed="one trace at least",
                 remedy="give the folder of a deployment that ran",
             )
         self.traces = recorded
-        self.lives = [node_of(recorded[0], terms, charter)]
+        self.lives = [node_of(recorded[0], node_config, network_config)]
         self.begun = (recorded[0].memory.epoch, self.lives[0].ticks)
         self.read = 0
         self._end = 0
-        self._terms, self._charter = terms, charter
+        self._node_config, self._network_config = node_config, network_config
         self._events = self._all()
         self.next: Event | None = None
         self._advance()
@@ -170,7 +176,7 @@ class _Player:
         if event.kind != TAKE or _mark(event.data) in sent:
             return True
         try:
-            message = self._charter.codec.decode(event.data)
+            message = self._network_config.codec.decode(event.data)
         except MessageError:
             return True  # as when it happened: it is dropped
         # One that was sent before the sender's trace begins.
@@ -204,7 +210,9 @@ class _Player:
         self.next = None if found is None else found[1]
         trace = self.traces[-1] if found is None else found[0]
         while len(self.lives) <= self.traces.index(trace):
-            self.lives.append(node_of(self.traces[len(self.lives)], self._terms, self._charter))
+            self.lives.append(
+                node_of(self.traces[len(self.lives)], self._node_config, self._network_config)
+            )
 
 
 def _mark(data: bytes) -> bytes:
@@ -223,24 +231,24 @@ def _check(lives: list[Node], events: int, *, ordered: bool) -> None:
         )
 
 
-def _terms(folder: Path, manifest: Manifest) -> Iterator[NodeConfig]:
+def _node_configs(folder: Path, manifest: Manifest) -> Iterator[NodeConfig]:
     """What each centre alone was told, from its own file."""
-    for k, expected in enumerate(manifest.terms):
-        path = terms_path(folder, k)
+    for k, expected in enumerate(manifest.node_configs):
+        path = node_config_path(folder, k)
         found = read_json(path)
         try:
             mine = found["deployment"] == manifest.deployment
-            terms = unpack_terms(found["terms"])
-            if not mine or terms.centre != k or fingerprints(terms) != expected:
+            node_config = unpack_node_config(found["node_config"])
+            if not mine or node_config.centre != k or fingerprints(node_config) != expected:
                 raise ValueError("they are another deployment's")
         except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(
-                f"holds no terms of centre {k}: {error}",
+                f"holds no configuration of centre {k}: {error}",
                 where=str(path),
                 allowed="the file that the centre wrote in its folder",
                 remedy="gather the folders of all hosts in one",
             ) from error
-        yield terms
+        yield node_config
 
 
 def _same(folder: Path, nodes: tuple[Node, ...]) -> tuple[bool | None, ...]:

@@ -60,7 +60,7 @@ def protocol_plan(
         _refuse_protocol(links, faults, settings, reason)
         chosen = settings or Settings.of_diameter(network.diameter, steps=steps)
         found = Plan(problem, network, chosen, method, start, seed)  # type: ignore[arg-type]
-        _ = found.charter  # raises what the plan refuses
+        _ = found.network_config  # raises what the plan refuses
         return found
 
     if backend == "protocol" or reason or settings is not None:

@@ -11,10 +11,10 @@ from tests.network.drivers.small import RING, problem
 from walras.errors import InputError
 from walras.network.drivers.bundle import (
     Json,
-    pack_charter,
-    pack_terms,
-    unpack_charter,
-    unpack_terms,
+    pack_network_config,
+    pack_node_config,
+    unpack_network_config,
+    unpack_node_config,
 )
 from walras.network.drivers.plan import Plan
 from walras.network.problem.cpu_costs import CallableCPU, ThroughputCPU
@@ -32,9 +32,9 @@ def _travelled(packed: Json) -> Json:
 
 
 def test_a_node_from_json_does_the_same() -> None:
-    charter = unpack_charter(_travelled(pack_charter(PLAN.charter)))
-    terms = unpack_terms(_travelled(pack_terms(PLAN.terms(2))))
-    here, there = PLAN.node(2), Node(terms, charter, Memory.first(5))
+    network_config = unpack_network_config(_travelled(pack_network_config(PLAN.network_config)))
+    node_config = unpack_node_config(_travelled(pack_node_config(PLAN.node_config(2))))
+    here, there = PLAN.node(2), Node(node_config, network_config, Memory.first(5))
     for now in range(5):
         assert here.tick(now) == there.tick(now)
     assert here.digest == there.digest
@@ -49,19 +49,19 @@ def test_a_node_from_json_does_the_same() -> None:
 def test_throughput_costs_travel() -> None:
     cost = ThroughputCPU(100.0, 10.0, 0.8, 2.0)
     plan = Plan(Problem([cost] * 5, 10.0, (0.1, 5.0)), RING, Settings.of_diameter(2))
-    assert unpack_terms(_travelled(pack_terms(plan.terms(0)))).cost == cost
+    assert unpack_node_config(_travelled(pack_node_config(plan.node_config(0)))).cost == cost
 
 
 def test_functions_do_not_travel() -> None:
     cost = CallableCPU(lambda x: x**2)
     plan = Plan(Problem([cost] * 5, 10.0, (0.1, 5.0)), RING, Settings.of_diameter(2))
     with pytest.raises(InputError, match=r"cpu\[0\].*cannot be sent"):
-        pack_terms(plan.terms(0))
+        pack_node_config(plan.node_config(0))
 
 
 @pytest.mark.parametrize("change", ["add", "drop", "cost", "loss", "array"])
 def test_unknown_and_missing_entries_are_named(change: str) -> None:
-    packed = _travelled(pack_terms(PLAN.terms(0)))
+    packed = _travelled(pack_node_config(PLAN.node_config(0)))
     if change == "add":
         packed["surprise"] = 1
     elif change == "drop":
@@ -80,5 +80,5 @@ def test_unknown_and_missing_entries_are_named(change: str) -> None:
         "array": "|O",
     }
     with pytest.raises(InputError) as error:
-        unpack_terms(packed)
+        unpack_node_config(packed)
     assert wanted[change] in str(error.value)

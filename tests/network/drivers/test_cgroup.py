@@ -17,8 +17,8 @@ def _group(folder: Path) -> Path:
 
 def test_a_share_becomes_a_quota(tmp_path: Path) -> None:
     said: list[str] = []
-    told = {"group": str(_group(tmp_path)), "processors": 2.0}
-    enforcer = Enforcer.of(told, said.append)
+    config = {"group": str(_group(tmp_path)), "processors": 2.0}
+    enforcer = Enforcer.of(config, said.append)
     assert enforcer.active
     assert "enforced" in said[0]
     enforcer.enforce(1.5)
@@ -36,8 +36,8 @@ def test_a_share_becomes_a_quota(tmp_path: Path) -> None:
 
 def test_without_a_group_it_only_advises(tmp_path: Path) -> None:
     said: list[str] = []
-    for told in (None, {"group": str(tmp_path / "none"), "processors": 1.0}):
-        enforcer = Enforcer.of(told, said.append)
+    for config in (None, {"group": str(tmp_path / "none"), "processors": 1.0}):
+        enforcer = Enforcer.of(config, said.append)
         enforcer.enforce(1.0)
         assert not enforcer.active
     assert all("advice" in line for line in said)

@@ -43,7 +43,7 @@ def test_a_crash_is_told_from_the_loss_to_the_settlement_and_the_return() -> Non
     assert len(taken) == 1
     assert "settled centre 2, life 1" in taken[0]
     assert taken[0].endswith("goes to this centre")
-    held = float(world.lives[2].ledger.held[0]) * world.nodes[0].terms.unit
+    held = float(world.lives[2].ledger.held[0]) * world.nodes[0].node_config.unit
     arrived = 0.01 * held  # what was under way to it when it crashed is settled with it
     assert abs(_amounts(taken)[0] - held) < arrived
     for k in (1, 3):  # its neighbours

@@ -13,9 +13,9 @@ from tests.network.drivers.small import RING, problem
 
 from walras.errors import DataError, InputError
 from walras.network._replay import replay
-from walras.network.drivers.bundle import pack_terms
+from walras.network.drivers.bundle import pack_node_config
 from walras.network.drivers.consistency import check, check_one, knowledge
-from walras.network.drivers.folder import terms_path, write_whole
+from walras.network.drivers.folder import node_config_path, write_whole
 from walras.network.drivers.manifest import Manifest
 from walras.network.drivers.plan import Plan
 from walras.network.drivers.recorded_node import Keeping, RecordedNode
@@ -37,16 +37,21 @@ class Crew:
         manifest.write(folder)
         self._name = manifest.deployment
         for k in range(5):
-            own = {"deployment": self._name, "terms": pack_terms(self.plan.terms(k))}
-            write_whole(terms_path(folder, k), json.dumps(own).encode())
+            own = {
+                "deployment": self._name,
+                "node_config": pack_node_config(self.plan.node_config(k)),
+            }
+            write_whole(node_config_path(folder, k), json.dumps(own).encode())
         self.journals = [self._journal(k) for k in range(5)]
         for journal in self.journals:
             journal.begin()
         self.ticked = 0
 
     def _journal(self, k: int) -> RecordedNode:
-        charter = self.plan.charter
-        return RecordedNode(self.folder, self.plan.terms(k), charter, self._name, self.keeping)
+        network_config = self.plan.network_config
+        return RecordedNode(
+            self.folder, self.plan.node_config(k), network_config, self._name, self.keeping
+        )
 
     def run(self, rounds: int) -> None:
         for _ in range(rounds):

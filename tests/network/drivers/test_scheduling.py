@@ -19,7 +19,7 @@ class World:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.time = 0.0
         monkeypatch.setattr("walras.network.drivers.scheduling.time.monotonic", lambda: self.time)
-        self.node = SimpleNamespace(ticks=1, terms=SimpleNamespace(weights={1: 0.5, 2: 0.5}))
+        self.node = SimpleNamespace(ticks=1, node_config=SimpleNamespace(weights={1: 0.5, 2: 0.5}))
         self.lost: set[int] = set()
         self.rounds = Rounds(
             cast(RecordedNode, SimpleNamespace(node=self.node)), PATIENCE, self.lost

@@ -23,7 +23,7 @@ def _plan(*, trains: bool) -> Plan:
 
 def _again(node: Node) -> Node:
     state = json.loads(json.dumps(frozen(node)))
-    return thawed(state, node.terms, node.charter)
+    return thawed(state, node.node_config, node.network_config)
 
 
 @pytest.mark.parametrize("trains", [False, True])
@@ -81,4 +81,4 @@ def test_another_class_is_not_written() -> None:
 def test_another_thing_is_refused(state: Any) -> None:
     plan = _plan(trains=False)
     with pytest.raises(DataError, match="no state of a centre"):
-        thawed(state, plan.terms(0), plan.charter)
+        thawed(state, plan.node_config(0), plan.network_config)

@@ -138,4 +138,4 @@ def test_what_the_protocol_cannot_do_is_refused() -> None:
     with pytest.raises(InputError, match="momentum"):
         Plan(problem(), RING, settings, Surplus(momentum=0.5))
     with pytest.raises(InputError, match="start"):
-        _ = Plan(problem(), RING, settings, start=[1.0, 2.0]).charter
+        _ = Plan(problem(), RING, settings, start=[1.0, 2.0]).network_config

@@ -105,7 +105,7 @@ def test_a_settled_life_counts_no_more_nor_what_goes_to_and_from_it() -> None:
     push(nodes[1], 2, 30, -4, 2)
     push(nodes[2], 1, 6, 0, 0)
     nodes[1].ledger.close(2)
-    nodes[0].ledger.held += np.array([int(world.charter.begun[2]) + 30, -4, 2])
+    nodes[0].ledger.held += np.array([int(world.network_config.begun[2]) + 30, -4, 2])
     settle(nodes[0], (2, 0))
     found = books(nodes)
     assert found.in_flight.tolist() == [0, 0, 0]
@@ -118,14 +118,14 @@ def test_the_last_executors_word_on_what_is_settled_holds() -> None:
     world, nodes = line()
     settle(nodes[0], (2, 0))
     settle(nodes[1], (0, 0))
-    assert books(nodes).held[0] == world.charter.begun[1] + world.charter.begun[2]
+    assert books(nodes).held[0] == world.network_config.begun[1] + world.network_config.begun[2]
     settle(nodes[1], (0, 0), (2, 0))
     for lives in (nodes, nodes[::-1]):
-        assert books(lives).held[0] == world.charter.begun[1]
+        assert books(lives).held[0] == world.network_config.begun[1]
 
 
 def test_the_books_of_one_life_are_its_own() -> None:
     world, nodes = line()
     found = books(nodes[:1])
-    assert found.held[0] == world.charter.begun[0]
-    assert found.difference[0] == world.charter.begun[0] - world.quanta.total
+    assert found.held[0] == world.network_config.begun[0]
+    assert found.difference[0] == world.network_config.begun[0] - world.quanta.total

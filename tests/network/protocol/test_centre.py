@@ -181,10 +181,10 @@ def test_a_model_is_a_copy_of_where_it_starts() -> None:
 def test_who_trains_nothing_has_no_model_and_pushes_shares_only() -> None:
     centre = local()
     assert centre.model.shape == (0,)
-    assert centre.terms.width == 1
+    assert centre.node_config.width == 1
     centre.learn(np.array([16]), {1: np.zeros(0)})
     assert centre.model.shape == (0,)
-    assert local(trains=learner()).terms.width == 3
+    assert local(trains=learner()).node_config.width == 3
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_who_trains_nothing_has_no_model_and_pushes_shares_only() -> None:
 def test_limits_in_quanta_lie_within_those_in_shares(
     low: float, high: float, least: int, most: int
 ) -> None:
-    terms = local(low=low, high=high).terms
-    assert (terms.least, terms.most) == (least, most)
+    node_config = local(low=low, high=high).node_config
+    assert (node_config.least, node_config.most) == (least, most)
 
 
 def test_the_gradient_is_asked_for_once_a_step() -> None:

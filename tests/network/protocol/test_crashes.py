@@ -148,7 +148,7 @@ def test_a_sum_that_no_push_explains_is_refused() -> None:
     sent[0] += world.quanta.total + 1
     lie = Message((1, 0), (2, 0), link.latest + 1, 0, 1, True, sent, 0.0, np.zeros(2))
     held = node.ledger.held.copy()
-    node.on_message(world.charter.codec.encode(lie), world.now)
+    node.on_message(world.network_config.codec.encode(lie), world.now)
     assert node.refused["impossible"] == 1
     assert (node.ledger.held == held).all()
 

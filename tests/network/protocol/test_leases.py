@@ -29,14 +29,14 @@ def line(settings: Settings = PATIENT, centres: int = 3, rounds: int = 0) -> Wor
 
 def sent(node: Node, now: int) -> Mapping[int, Message]:
     """What a tick says to each neighbour."""
-    return {j: node.charter.codec.decode(data) for j, data in node.tick(now)}
+    return {j: node.network_config.codec.decode(data) for j, data in node.tick(now)}
 
 
 def give(node: Node, now: int, **changes: object) -> None:
     """A message of 1 to 0, as 1 would send it."""
     said = Message((1, 0), (0, 0), 1, 0, 1, True, np.zeros(3, np.int64), 0.5, MODEL)
     said = replace(said, **changes)  # type: ignore[arg-type]
-    node.on_message(node.charter.codec.encode(said), now)
+    node.on_message(node.network_config.codec.encode(said), now)
 
 
 def leased(world: World) -> Node:
@@ -50,7 +50,7 @@ def leased(world: World) -> Node:
 def test_a_first_life_begins_with_its_part_of_the_budget_and_a_later_one_with_nothing() -> None:
     world = line()
     for k, node in enumerate(world.nodes):
-        assert node.ledger.held.tolist() == [world.charter.begun[k], 0, 0]
+        assert node.ledger.held.tolist() == [world.network_config.begun[k], 0, 0]
         assert node.ticks == 0
     for life in (1, 2):
         world.tick(1)
@@ -94,8 +94,8 @@ def test_what_may_be_used_lies_in_the_box_while_leased(
     """Its limits are 20 and 30 quanta, and the time is 9."""
     world = line(centres=2)
     unit = world.quanta.unit
-    terms = replace(world.nodes[0].terms, low=20 * unit, high=30 * unit)
-    node = Node(terms, world.charter, world.memory[0])
+    node_config = replace(world.nodes[0].node_config, low=20 * unit, high=30 * unit)
+    node = Node(node_config, world.network_config, world.memory[0])
     node.ledger.held[:] = [held, 25, 25]
     node.view.lease_until = lease
     node.view.ended[0] = ended
@@ -171,7 +171,11 @@ def test_business_waits_for_both_leases_and_the_right_life() -> None:
 def test_an_amount_from_nothing_to_the_whole_budget_is_credited() -> None:
     world = line(centres=2)
     node = leased(world)
-    link, begun, total = node.ledger.links[1], int(world.charter.begun[0]), world.quanta.total
+    link, begun, total = (
+        node.ledger.links[1],
+        int(world.network_config.begun[0]),
+        world.quanta.total,
+    )
     held = node.ledger.held.copy()
     give(node, 0, number=1, sent=np.array([total, -5, 10]))
     assert (node.ledger.held - held).tolist() == [total, -5, 10]
@@ -242,7 +246,7 @@ def test_messages_go_to_the_life_that_a_neighbours_record_tells_of() -> None:
     node = line(centres=2).nodes[0]
     none = np.zeros(2, np.int32)
     said = Record(1, version_of(2, 1), np.zeros(2, np.int64), none, none, False, frozenset(), {})
-    node.view.merge([replace(said, raw=node.charter.codec.pack(said))], 0)
+    node.view.merge([replace(said, raw=node.network_config.codec.pack(said))], 0)
     assert sent(node, 0)[1].receiver == (1, 2)
     node.view.lease_until = LEASED
     assert sent(node, 1)[1].receiver == (1, 2)

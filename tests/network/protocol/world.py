@@ -53,9 +53,9 @@ class World:
         least, most = self.quanta.within(self.low, self.high)
         begun = self.quanta.nearest(self.quanta.split(np.ones(n)), least, most)
         codec = Codec(b"testbed0", n, 1 + scalars)
-        self.charter = NetworkConfig(codec, settings, begun, [list(w) for w in weights])
-        self._terms = [self._term(k, w) for k, w in enumerate(weights)]
-        self.nodes = [Node(t, self.charter, Memory.first(n)) for t in self._terms]
+        self.network_config = NetworkConfig(codec, settings, begun, [list(w) for w in weights])
+        self._node_configs = [self._config_of(k, w) for k, w in enumerate(weights)]
+        self.nodes = [Node(t, self.network_config, Memory.first(n)) for t in self._node_configs]
         self.lives = list(self.nodes)
         self.memory = [node.view.memory for node in self.nodes]
         self.up = [True] * n
@@ -64,7 +64,7 @@ class World:
         self.now = 0
         self.mail: list[tuple[int, int, bytes]] = []
 
-    def _term(self, k: int, weights: dict[int, float]) -> NodeConfig:
+    def _config_of(self, k: int, weights: dict[int, float]) -> NodeConfig:
         def gradient(model: Floats) -> Floats:
             return model - self.targets[k]
 
@@ -108,7 +108,9 @@ class World:
 
     def rejoin(self, k: int) -> None:
         """A new life for a centre."""
-        self.nodes[k] = Node(self._terms[k], self.charter, self.memory[k].next_life(k))
+        self.nodes[k] = Node(
+            self._node_configs[k], self.network_config, self.memory[k].next_life(k)
+        )
         self.lives.append(self.nodes[k])
         self.up[k] = True
 
@@ -139,11 +141,11 @@ class World:
         assert found.least_in_flight >= 0, found
         assert self.used() <= self.quanta.total
         for k, node in enumerate(self.nodes):
-            held, terms = int(node.ledger.held[0]), node.terms
+            held, node_config = int(node.ledger.held[0]), node.node_config
             share = node.share(self.now + self.skew[k])
             least, most = self.low[k] / self.quanta.unit, self.high[k] / self.quanta.unit
             assert share == 0 or (least <= share <= most and share <= held)
-            assert held >= min(self._before.get(node.life, 0), terms.least)
+            assert held >= min(self._before.get(node.life, 0), node_config.least)
             self._before[node.life] = held
 
     def best_shares(self) -> Floats:

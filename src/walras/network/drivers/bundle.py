@@ -1,4 +1,4 @@
-"""What a centre is told, as JSON: no code travels, and nothing is unpickled."""
+"""Configurations of centres and networks as JSON. No code is sent and nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -28,59 +28,59 @@ _LOSSES = ("LeastSquares", "Logistic", "SmoothHinge", "Softmax")
 _TYPES = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1")
 
 
-def pack_charter(charter: NetworkConfig) -> Json:
+def pack_network_config(network_config: NetworkConfig) -> Json:
     """What all centres agree on."""
-    codec = charter.codec
+    codec = network_config.codec
     return {
         "network": codec.network.hex(),
         "width": codec.width,
-        "settings": asdict(charter.settings),
-        "begun": charter.begun.tolist(),
-        "neighbours": [list(row) for row in charter.neighbours],
+        "settings": asdict(network_config.settings),
+        "begun": network_config.begun.tolist(),
+        "neighbours": [list(row) for row in network_config.neighbours],
     }
 
 
-def unpack_charter(packed: Json) -> NetworkConfig:
-    """The charter that :func:`pack_charter` packed.
+def unpack_network_config(packed: Json) -> NetworkConfig:
+    """The configuration of the network that :func:`pack_network_config` packed.
 
     Raises:
         InputError: A key is unknown or missing, or a value cannot be used.
     """
-    check_keys(packed, "charter", ("network", "width", "settings", "begun", "neighbours"))
+    check_keys(packed, "network_config", ("network", "width", "settings", "begun", "neighbours"))
     check_keys(packed["settings"], "settings", tuple(f.name for f in fields(Settings)))
     begun = np.array(packed["begun"], np.int64)
     codec = Codec(bytes.fromhex(packed["network"]), len(begun), int(packed["width"]))
     return NetworkConfig(codec, Settings(**packed["settings"]), begun, packed["neighbours"])
 
 
-def pack_terms(terms: NodeConfig) -> Json:
-    """What one centre alone is told.
+def pack_node_config(node_config: NodeConfig) -> Json:
+    """Pack the configuration of one centre.
 
     Raises:
         InputError: Its cost or loss is a function of the caller's, which cannot travel.
     """
     return {
-        "centre": terms.centre,
-        "weights": {str(j): w for j, w in terms.weights.items()},
-        "cost": _pack_object(terms.cost, tuple(_COSTS), f"cpu[{terms.centre}]"),
-        "low": _finite(terms.low),
-        "high": _finite(terms.high),
-        "penalty": terms.penalty,
-        "rate": terms.rate,
-        "multiplier_step": terms.multiplier_step,
-        "unit": terms.unit,
-        "total": terms.total,
-        "learner": None if terms.learner is None else _pack_learner(terms.learner),
+        "centre": node_config.centre,
+        "weights": {str(j): w for j, w in node_config.weights.items()},
+        "cost": _pack_object(node_config.cost, tuple(_COSTS), f"cpu[{node_config.centre}]"),
+        "low": _finite(node_config.low),
+        "high": _finite(node_config.high),
+        "penalty": node_config.penalty,
+        "rate": node_config.rate,
+        "multiplier_step": node_config.multiplier_step,
+        "unit": node_config.unit,
+        "total": node_config.total,
+        "learner": None if node_config.learner is None else _pack_learner(node_config.learner),
     }
 
 
-def unpack_terms(packed: Json) -> NodeConfig:
-    """The terms that :func:`pack_terms` packed.
+def unpack_node_config(packed: Json) -> NodeConfig:
+    """The configuration of a centre that :func:`pack_node_config` packed.
 
     Raises:
         InputError: A key is unknown or missing, or a value cannot be used.
     """
-    check_keys(packed, "terms", tuple(f.name for f in fields(NodeConfig)))
+    check_keys(packed, "node_config", tuple(f.name for f in fields(NodeConfig)))
     cost = dict(packed["cost"])
     make = _COSTS.get(cost.pop("kind", ""))
     if make is None:

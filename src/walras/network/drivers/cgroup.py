@@ -28,19 +28,19 @@ class Enforcer:
         self._quota = -1
 
     @classmethod
-    def of(cls, told: Any, say: Callable[[str], None]) -> Enforcer:
+    def of(cls, config: Any, say: Callable[[str], None]) -> Enforcer:
         """From a configuration ``{"group": path, "processors": number}`` or None.
 
         Raises:
             InputError: The configuration has unknown keys, or no share can be enforced with it.
         """
-        if told is None:
+        if config is None:
             say("no control group is given: shares are advice, nothing enforces them")
             return cls(None)
-        check_keys(told, "cgroup", ("group", "processors"))
-        group, remedy = Path(told["group"]), "say how many processors a share of 1 stands for"
+        check_keys(config, "cgroup", ("group", "processors"))
+        group, remedy = Path(config["group"]), "say how many processors a share of 1 stands for"
         processors = checks.number(
-            told["processors"], "cgroup.processors", above=0.0, remedy=remedy
+            config["processors"], "cgroup.processors", above=0.0, remedy=remedy
         )
         why = unwritable(group)
         if why:

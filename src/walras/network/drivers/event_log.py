@@ -31,7 +31,7 @@ class EventLog:
 
     Args:
         say: Takes each line.
-        node: The node as it begins; nothing that lies before is told.
+        node: The node as it begins; earlier events are not logged.
         now: The node's clock.
         unit: Of that clock, such as ``rounds``.
     """
@@ -130,7 +130,7 @@ def _taken_over(node: Node) -> int:
     """Quanta of ended lives that this life took over: what it has had and nobody sent it."""
     ledger = node.ledger
     links = [*ledger.links.values(), *ledger.closed.values()]
-    begun = int(node.charter.begun[node.life[0]]) if node.life[1] == 0 else 0
+    begun = int(node.network_config.begun[node.life[0]]) if node.life[1] == 0 else 0
     return int(ledger.held[0]) + sum(int(link.balance[0]) for link in links) - begun
 
 
@@ -139,4 +139,4 @@ def _holding(node: Node) -> str:
 
 
 def _cpu(node: Node, quanta: int) -> str:
-    return f"{quanta * node.terms.unit:.6g} of CPU"
+    return f"{quanta * node.node_config.unit:.6g} of CPU"

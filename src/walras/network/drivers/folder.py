@@ -84,9 +84,9 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
-def terms_path(folder: Path, centre: int) -> Path:
-    """Where a centre keeps what it alone was told, for a replay."""
-    return folder / f"centre-{centre:03d}.terms.json"
+def node_config_path(folder: Path, centre: int) -> Path:
+    """Path of a centre's own configuration, which a replay reads."""
+    return folder / f"centre-{centre:03d}.config.json"
 
 
 def cannot_write(path: Path, error: OSError) -> DataError:

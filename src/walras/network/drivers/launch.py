@@ -22,7 +22,7 @@ from walras.network.drivers.folder import own_file
 
 _READING = 50  # ms that a process may take to read on
 _PIPE = 2**16  # bytes that are written at once
-_ENDING = 5.0  # seconds that a process may take to end when it is told to
+_ENDING = 5.0  # seconds that a process may take to end after it was asked to
 _RESTARTS = 5
 _ERRORS = {kind.__name__: kind for kind in (DataError, EngineError, InputError)}
 LOCAL = (sys.executable, "-m", "walras.network.drivers.process")
@@ -202,7 +202,7 @@ class Launcher:
     """All processes of a deployment; leaving the context ends them, whatever happened.
 
     Args:
-        told: What each centre is told.
+        setups: The setup of each centre; see :mod:`.process`.
         publics: Public key of each centre.
         neighbours: Of each centre.
         start: Starts a centre's process.
@@ -211,13 +211,13 @@ class Launcher:
 
     def __init__(
         self,
-        told: Sequence[Json],
+        setups: Sequence[Json],
         publics: Sequence[str],
         neighbours: Sequence[Sequence[int]],
         start: Callable[[int], Started],
         folder: Path,
     ) -> None:
-        self._told, self._publics, self._neighbours = told, publics, neighbours
+        self._setups, self._publics, self._neighbours = setups, publics, neighbours
         self._start, self.folder = start, folder
         self._introduced = False
         self._unanswered: dict[int, set[int]] = {}  # of returning centres: who is to speak of them
@@ -226,9 +226,9 @@ class Launcher:
     def __enter__(self) -> Self:
         with ExitStack() as undo:  # whatever goes wrong, an interrupt included, none is left behind
             undo.callback(self._end)
-            for k, told in enumerate(self._told):
+            for k, setup in enumerate(self._setups):
                 self.members.append(Member(self._start(k)))
-                self.members[k].child.say(told)
+                self.members[k].child.say(setup)
             undo.pop_all()
         return self
 
@@ -278,7 +278,7 @@ class Launcher:
         earlier.child.end()
         member = Member(self._start(centre), restarts=times, steps=earlier.steps)
         self.members[centre] = member
-        member.child.say({**self._told[centre], "resume": True, "extend": 0})
+        member.child.say({**self._setups[centre], "resume": True, "extend": 0})
 
     def collect(self, seconds: float) -> None:
         """Wait for reports, and take them in.

@@ -1,6 +1,6 @@
 """``deployment.json``: what all centres of a deployment agree on, and what is resumed with what.
 
-What one centre alone is told, its cost and its samples, stands in a file of its own on its own
+A centre's own configuration, with its cost and its samples, stands in a file of its own on its
 host. Here are fingerprints of it, by which a problem that is stated again is compared.
 """
 
@@ -14,15 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from walras.errors import DataError, InputError
-from walras.network.drivers.bundle import Json, pack_charter, pack_terms, unpack_charter
+from walras.network.drivers.bundle import (
+    Json,
+    pack_network_config,
+    pack_node_config,
+    unpack_network_config,
+)
 from walras.network.drivers.folder import read_json, write_whole
 from walras.network.drivers.plan import Plan
 from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.node import NetworkConfig
 
 FILE = "deployment.json"
-_FORMAT = 3
-_KEYS = {"format", "deployment", "charter", "terms", "pace"}
+_FORMAT = 4
+_KEYS = {"format", "deployment", "network_config", "node_configs", "pace"}
 _STATED_AS = {
     "weights": "network", "cost": "cpu[{}]", "low": "boxes[{}]", "high": "boxes[{}]",
     "learner": "loss and shards[{}]", "unit": "budget", "total": "budget", "rate": "method",
@@ -36,21 +41,23 @@ class Manifest:
 
     Attributes:
         deployment: A name that no other deployment has.
-        charter: As :func:`~walras.network.drivers.bundle.pack_charter` packs it.
-        terms: Of each centre, a fingerprint of each of its terms.
+        network_config: As :func:`~walras.network.drivers.bundle.pack_network_config` packs it.
+        node_configs: Of each centre, a fingerprint of each value of its configuration.
         pace: How centres are paced.
     """
 
     deployment: str
-    charter: Json
-    terms: list[dict[str, str]]
+    network_config: Json
+    node_configs: list[dict[str, str]]
     pace: Json
 
     @classmethod
     def of(cls, plan: Plan, pace: Json) -> Manifest:
         """Of a new deployment."""
-        terms = [fingerprints(plan.terms(k)) for k in range(plan.problem.centres)]
-        return cls(secrets.token_hex(8), pack_charter(plan.charter), terms, pace)
+        node_configs = [fingerprints(plan.node_config(k)) for k in range(plan.problem.centres)]
+        return cls(
+            secrets.token_hex(8), pack_network_config(plan.network_config), node_configs, pace
+        )
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
@@ -63,12 +70,14 @@ class Manifest:
         found = read_json(path)
         if not isinstance(found, dict) or set(found) != _KEYS or found["format"] != _FORMAT:
             raise _damaged(path, "holds no deployment of this version")
-        named, terms, pace = found["deployment"], found["terms"], found["pace"]
-        manifest = cls(named, found["charter"], terms, pace)
+        named, node_configs, pace = found["deployment"], found["node_configs"], found["pace"]
+        manifest = cls(named, found["network_config"], node_configs, pace)
         try:
-            charter = unpack_charter(manifest.charter)
-            shapes = len(charter.begun) == len(charter.neighbours) == len(terms)
-            stated = all(isinstance(of_one, dict) for of_one in terms)
+            network_config = unpack_network_config(manifest.network_config)
+            shapes = (
+                len(network_config.begun) == len(network_config.neighbours) == len(node_configs)
+            )
+            stated = all(isinstance(of_one, dict) for of_one in node_configs)
             paced = {"kind", "period"} <= set(pace) and isinstance(named, str)
         except (
             InputError,
@@ -78,7 +87,9 @@ class Manifest:
             KeyError,
             OverflowError,
         ) as error:
-            raise _damaged(path, f"holds a damaged charter: {error}") from error
+            raise _damaged(
+                path, f"holds a damaged configuration of the network: {error}"
+            ) from error
         if not (shapes and stated and paced):
             raise _damaged(path, "is damaged: its parts do not fit together")
         return manifest
@@ -94,8 +105,8 @@ class Manifest:
 
     @property
     def agreed(self) -> NetworkConfig:
-        """The charter."""
-        return unpack_charter(self.charter)
+        """The configuration of the network."""
+        return unpack_network_config(self.network_config)
 
     def check(self, plan: Plan, pace: Json) -> None:
         """See that a plan is this deployment's; only its number of steps may differ.
@@ -113,18 +124,23 @@ class Manifest:
         same_steps = replace(plan.settings, steps=agreed.settings.steps)
         stated = Manifest.of(replace(plan, settings=same_steps), pace)
         for key, name in _STATED_AS.items():
-            for k, (ours, theirs) in enumerate(zip(stated.terms, self.terms, strict=True)):
+            for k, (ours, theirs) in enumerate(
+                zip(stated.node_configs, self.node_configs, strict=True)
+            ):
                 if ours.get(key) != theirs.get(key):
                     raise _differs(name.format(k), "stated with other values", "its own")
         if same_steps != agreed.settings:
             raise _differs("settings", str(same_steps), str(agreed.settings))
-        if (stated.terms, stated.charter) != (self.terms, self.charter):
+        if (stated.node_configs, stated.network_config) != (
+            self.node_configs,
+            self.network_config,
+        ):
             raise _differs("start", "another split of the budget", "its own")
 
 
-def fingerprints(terms: NodeConfig) -> dict[str, str]:
-    """A fingerprint of each of a centre's terms."""
-    return {name: _fingerprint(value) for name, value in pack_terms(terms).items()}
+def fingerprints(node_config: NodeConfig) -> dict[str, str]:
+    """A fingerprint of each value of a centre's configuration."""
+    return {name: _fingerprint(value) for name, value in pack_node_config(node_config).items()}
 
 
 def _fingerprint(value: Any) -> str:

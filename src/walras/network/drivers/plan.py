@@ -1,4 +1,4 @@
-"""From a problem on a network to what every centre is told before it starts."""
+"""From a problem on a network to the configuration of each centre."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ class Plan:
         return tuple(found)
 
     @cached_property
-    def charter(self) -> NetworkConfig:
-        """What all centres are told."""
+    def network_config(self) -> NetworkConfig:
+        """The configuration that all centres share."""
         n = self.problem.centres
         fractions = None
         if self.start is not None:
@@ -125,20 +125,20 @@ class Plan:
             fractions = checks.numeric(self.start, "start", remedy=remedy)
             checks.shaped(fractions, (n,), "start", remedy=remedy)
         begun = self.problem.first_split(fractions)
-        codec = Codec(self._name(begun.tobytes()), n, self._terms[0].width)
+        codec = Codec(self._name(begun.tobytes()), n, self._node_configs[0].width)
         return NetworkConfig(codec, self.settings, begun, [list(w) for w in self.weights])
 
-    def terms(self, centre: int) -> NodeConfig:
-        """What one centre is told."""
-        return self._terms[centre]
+    def node_config(self, centre: int) -> NodeConfig:
+        """The configuration of one centre."""
+        return self._node_configs[centre]
 
     def node(self, centre: int, memory: Memory | None = None) -> Node:
         """A life of a centre; its first when no memory is left of an earlier one."""
         first = Memory.first(self.problem.centres)
-        return Node(self.terms(centre), self.charter, memory or first)
+        return Node(self.node_config(centre), self.network_config, memory or first)
 
     @cached_property
-    def _terms(self) -> tuple[NodeConfig, ...]:
+    def _node_configs(self) -> tuple[NodeConfig, ...]:
         problem, n = self.problem, self.problem.centres
         # Any fault stands for all: neighbours' prices may be old.
         steps = self.method.steps(
@@ -175,8 +175,12 @@ class Plan:
     def _name(self, begun: bytes) -> bytes:
         """8 bytes that differ between networks that must not mix."""
         digest = hashlib.sha256(begun)
-        for terms in self._terms:
-            digest.update(repr((terms.weights, terms.rate, terms.low, terms.high)).encode())
+        for node_config in self._node_configs:
+            digest.update(
+                repr(
+                    (node_config.weights, node_config.rate, node_config.low, node_config.high)
+                ).encode()
+            )
         digest.update(repr((self.settings, self.problem.budget)).encode())
         return digest.digest()[:8]
 

@@ -1,8 +1,9 @@
 """One centre as a process of its own: ``python -m walras.network.drivers.process``.
 
-It speaks JSON lines with whoever started it. On standard input: what it is told (one line), where
-its neighbours are, and at last that it may stop. On standard output: where it listens, how it is,
-and what it ended with. When standard input closes, its starter is gone and it stops too.
+It exchanges JSON lines with the launcher that started it. It reads from standard input: its setup
+(one line), the addresses of its neighbours, and at last the request to stop. It writes to standard
+output: its own address, reports, and its final state. When standard input closes, the launcher is
+gone and the process stops.
 """
 
 from __future__ import annotations
@@ -19,11 +20,16 @@ from typing import Any
 from zmq import ZMQError
 
 from walras.errors import DataError, InputError, WalrasError
-from walras.network.drivers.bundle import Json, check_keys, unpack_charter, unpack_terms
+from walras.network.drivers.bundle import (
+    Json,
+    check_keys,
+    unpack_network_config,
+    unpack_node_config,
+)
 from walras.network.drivers.cgroup import Enforcer
 from walras.network.drivers.consistency import knowledge
 from walras.network.drivers.event_log import EventLog
-from walras.network.drivers.folder import made, own_file, read_json, terms_path, write_whole
+from walras.network.drivers.folder import made, node_config_path, own_file, read_json, write_whole
 from walras.network.drivers.recorded_node import Keeping, RecordedNode
 from walras.network.drivers.scheduling import Clock, Pace, Rounds
 from walras.network.drivers.transport import Keys, Peer, Transport, out_of_sockets
@@ -31,47 +37,55 @@ from walras.network.protocol.messages import MessageError
 
 _REPORT = 0.25  # seconds between reports
 _KEYS = (
-    "deployment", "charter", "terms", "keys", "listen", "allowed", "folder", "keeping", "pace",
-    "resume", "extend", "every", "cgroup",
+    "deployment", "network_config", "node_config", "keys", "listen", "allowed", "folder",
+    "keeping", "pace", "resume", "extend", "every", "cgroup",
 )  # fmt: skip
 
 
 class Process:
-    """A node, its sockets, its trace and its starter.
+    """A node, its sockets, its trace and the link to its launcher.
 
     Args:
-        told: What the starter said first.
-        unread: What it has said since.
+        setup: The first line from the launcher.
+        unread: What the launcher has sent since.
 
     Raises:
         WalrasError: It cannot be used, or the port is taken.
     """
 
-    def __init__(self, told: Json, unread: bytes) -> None:
-        check_keys(told, "what a centre is told", _KEYS)
-        self._folder = made(Path(told["folder"]), 0o700)
-        self._terms = unpack_terms(told["terms"])
-        charter = unpack_charter(told["charter"])
-        self._log = _logger(self._folder / f"centre-{self._terms.centre:03d}.log")
+    def __init__(self, setup: Json, unread: bytes) -> None:
+        check_keys(setup, "setup of a centre", _KEYS)
+        self._folder = made(Path(setup["folder"]), 0o700)
+        self._node_config = unpack_node_config(setup["node_config"])
+        network_config = unpack_network_config(setup["network_config"])
+        self._log = _logger(self._folder / f"centre-{self._node_config.centre:03d}.log")
         self._journal = RecordedNode(
-            self._folder, self._terms, charter, told["deployment"], Keeping(**told["keeping"])
+            self._folder,
+            self._node_config,
+            network_config,
+            setup["deployment"],
+            Keeping(**setup["keeping"]),
         )
-        own = {"deployment": told["deployment"], "terms": told["terms"]}
-        if told["resume"]:
-            _check_own(self._folder, self._terms.centre, own)
+        own = {"deployment": setup["deployment"], "node_config": setup["node_config"]}
+        if setup["resume"]:
+            _check_own(self._folder, self._node_config.centre, own)
             self._journal.resume()
         else:
             self._journal.begin()
-            write_whole(terms_path(self._folder, self._terms.centre), json.dumps(own).encode())
-        self._enforcer = Enforcer.of(told["cgroup"], self._log.info)
-        allowed = {int(j): key for j, key in told["allowed"].items()}
-        self._post = Transport(Keys(**told["keys"]), told["listen"], allowed, charter.codec.limit)
-        self._pace = _pace(told["pace"], self._journal, self._post.lost)
-        if told["extend"]:
-            self._journal.extend(int(told["extend"]), self._pace.now)
-        unit = "rounds" if told["pace"]["kind"] == "rounds" else "ms"
+            write_whole(
+                node_config_path(self._folder, self._node_config.centre), json.dumps(own).encode()
+            )
+        self._enforcer = Enforcer.of(setup["cgroup"], self._log.info)
+        allowed = {int(j): key for j, key in setup["allowed"].items()}
+        self._post = Transport(
+            Keys(**setup["keys"]), setup["listen"], allowed, network_config.codec.limit
+        )
+        self._pace = _pace(setup["pace"], self._journal, self._post.lost)
+        if setup["extend"]:
+            self._journal.extend(int(setup["extend"]), self._pace.now)
+        unit = "rounds" if setup["pace"]["kind"] == "rounds" else "ms"
         self._events = EventLog(self._log.info, self._journal.node, self._pace.now, unit)
-        self._every = int(told["every"])
+        self._every = int(setup["every"])
         self._steps: list[tuple[float, ...]] = []  # not reported yet
         self._descriptor = sys.stdin.fileno()
         self._unread = unread
@@ -125,7 +139,7 @@ class Process:
         """Enforce the share, tell what changed, and note the step for the starter."""
         node, now = self._journal.node, self._pace.now
         share = node.share(now)
-        self._enforcer.enforce(share * self._terms.unit)
+        self._enforcer.enforce(share * self._node_config.unit)
         self._events.look(node, now, self._post.lost)
         if node.ticks == node.last_step or (not node.resting and node.ticks % self._every == 0):
             held, sent = int(node.ledger.held[0]), self._journal.bytes_sent
@@ -159,7 +173,7 @@ class Process:
     def _take(self, sender: int, data: bytes) -> None:
         """Look at a message's head: whose is it, and is it time?"""
         try:
-            head = self._journal.node.charter.codec.peek(data)
+            head = self._journal.node.network_config.codec.peek(data)
         except MessageError as error:
             self._refuse("malformed", f"from centre {sender}: {error}")
             return
@@ -189,7 +203,7 @@ class Process:
     def _state(self, *, final: bool = False) -> Json:
         node, now = self._journal.node, self._pace.now
         state: Json = {
-            "centre": self._terms.centre,
+            "centre": self._node_config.centre,
             "epoch": node.life[1],
             "ticks": node.ticks,
             "left": max(0, node.last_step - node.ticks),
@@ -247,7 +261,7 @@ def _run(first: bytes, rest: bytes) -> None:
     except ValueError as error:
         raise InputError(
             f"cannot be read: {error}",
-            where="what a centre is told",
+            where="setup of a centre",
             allowed="a line of JSON",
             remedy="let walras network deploy start this process",
         ) from error
@@ -265,30 +279,30 @@ def _first_line(descriptor: int) -> tuple[bytes, bytes]:
 
 
 def _check_own(folder: Path, centre: int, own: Json) -> None:
-    """See that a centre is told the same as when it began.
+    """Check that a centre's setup is the one it began with.
 
     Raises:
         DataError: Its file is not there, or damaged.
-        InputError: It is told something else.
+        InputError: It is another setup.
     """
-    path = terms_path(folder, centre)
+    path = node_config_path(folder, centre)
     if read_json(path) != json.loads(json.dumps(own)):
         raise InputError(
-            "is of another deployment, or of other terms",
+            "is of another deployment, or of another configuration",
             where=str(path),
             allowed="the deployment that is resumed",
             remedy="put the centre's own files there",
         )
 
 
-def _pace(told: Any, journal: RecordedNode, lost: Set[int]) -> Pace:
-    check_keys(told, "pace", ("kind", "period", "patience"))
-    if told["kind"] == "rounds":
-        return Rounds(journal, float(told["patience"]), lost)
-    if told["kind"] == "clock":
-        return Clock(journal, int(told["period"]))
+def _pace(pace: Any, journal: RecordedNode, lost: Set[int]) -> Pace:
+    check_keys(pace, "pace", ("kind", "period", "patience"))
+    if pace["kind"] == "rounds":
+        return Rounds(journal, float(pace["patience"]), lost)
+    if pace["kind"] == "clock":
+        return Clock(journal, int(pace["period"]))
     raise InputError(
-        f"is {told['kind']!r}", where="pace", allowed="rounds or clock", remedy="choose one"
+        f"is {pace['kind']!r}", where="pace", allowed="rounds or clock", remedy="choose one"
     )
 
 

@@ -57,8 +57,8 @@ class RecordedNode:
 
     Args:
         folder: Of the traces.
-        terms: The centre's.
-        charter: Of the network.
+        node_config: The configuration of the centre.
+        network_config: The configuration of the network.
         deployment: Its name.
         keeping: How traces are kept.
 
@@ -75,15 +75,15 @@ class RecordedNode:
     def __init__(
         self,
         folder: Path,
-        terms: NodeConfig,
-        charter: NetworkConfig,
+        node_config: NodeConfig,
+        network_config: NetworkConfig,
         deployment: str,
         keeping: Keeping,
     ) -> None:
-        path = folder / f"centre-{terms.centre:03d}.lock"
+        path = folder / f"centre-{node_config.centre:03d}.lock"
         self._lock: Lock | None = Lock(path, _ENDING)
-        self._folder, self._terms, self._charter = folder, terms, charter
-        self._owner, self._keeping = Owner(deployment, terms.centre), keeping
+        self._folder, self._node_config, self._network_config = folder, node_config, network_config
+        self._owner, self._keeping = Owner(deployment, node_config.centre), keeping
         self.node: Node
         self._recorder: Recorder | None = None
         self._signed: Memory | None = None  # what is on the disk
@@ -105,7 +105,7 @@ class RecordedNode:
                 allowed="a folder without traces",
                 remedy="resume, or deploy in another folder",
             )
-        self._live(Memory.first(len(self._charter.begun)))
+        self._live(Memory.first(len(self._network_config.begun)))
 
     def resume(self) -> None:
         """The last life goes on where its trace ends.
@@ -116,7 +116,7 @@ class RecordedNode:
         earlier = traces(self._folder, self._owner)
         if not earlier:
             raise DataError(
-                f"has no trace of centre {self._terms.centre}",
+                f"has no trace of centre {self._node_config.centre}",
                 where=str(self._folder),
                 allowed="the folder of an earlier deployment",
                 remedy="deploy without resume",
@@ -134,7 +134,7 @@ class RecordedNode:
     def tick(self, now: int) -> Out:
         """See :meth:`Node.tick`; a node that learns of its own end starts anew."""
         if self.node.ended:
-            self._live(self.node.view.memory.next_life(self._terms.centre))
+            self._live(self.node.view.memory.next_life(self._node_config.centre))
         self.last_out = self._note(Event(TICK, now))
         self._keep()
         self.bytes_sent += sum(len(data) for _, data in self.last_out)
@@ -182,11 +182,11 @@ class RecordedNode:
         self._record(self.node.view.memory, state)
 
     def _live(self, memory: Memory) -> None:
-        self.node = Node(self._terms, self._charter, memory)
+        self.node = Node(self._node_config, self._network_config, memory)
         self._record(memory)
 
     def _record(self, memory: Memory, state: Any = None) -> None:
-        path = path_of(self._folder, self._terms.centre, memory.epoch)
+        path = path_of(self._folder, self._node_config.centre, memory.epoch)
         recorder = Recorder.new(path, self._owner, memory, state)
         if self._recorder is not None:
             self._recorder.close()
@@ -194,7 +194,7 @@ class RecordedNode:
 
     def _replay(self, trace: Trace) -> int:
         """Play a trace; returns where its last whole record ends."""
-        self.node, end = node_of(trace, self._terms, self._charter), trace.begin
+        self.node, end = node_of(trace, self._node_config, self._network_config), trace.begin
         if trace.state is not None:
             self.last = int(trace.state["last"])
             self.last_out = [(int(j), base64.b64decode(data)) for j, data in trace.state["out"]]
@@ -210,16 +210,16 @@ class RecordedNode:
         return end
 
 
-def node_of(trace: Trace, terms: NodeConfig, charter: NetworkConfig) -> Node:
+def node_of(trace: Trace, node_config: NodeConfig, network_config: NetworkConfig) -> Node:
     """The node at the beginning of a trace.
 
     Raises:
         DataError: It begins with another thing's state.
     """
     if trace.state is None:
-        return Node(terms, charter, trace.memory)
+        return Node(node_config, network_config, trace.memory)
     try:
-        return thawed(trace.state["node"], terms, charter)
+        return thawed(trace.state["node"], node_config, network_config)
     except (KeyError, TypeError) as error:
         raise DataError(
             f"holds no state of a centre: {error}",

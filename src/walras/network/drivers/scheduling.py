@@ -142,7 +142,7 @@ class Rounds:
         ticks = self._journal.node.ticks
         missing = {
             j
-            for j in self._journal.node.terms.weights
+            for j in self._journal.node.node_config.weights
             if self._latest.get(j, 0) < ticks and j not in self._late
         }
         if self._waited >= self._patience:

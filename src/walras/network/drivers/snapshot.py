@@ -1,7 +1,7 @@
 """A node's state as JSON, and back: what a trace begins with once earlier records are left out.
 
 Objects are written attribute by attribute; only the classes of the protocol are read, and none of
-their methods is called. Terms and charter are not part of it: they never change.
+their methods is called. The configurations of centre and network never change; they are left out.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ _TYPES = ("|b1", "<i4", "<i8", "<f8")
 
 def frozen(node: Node) -> Any:
     """The node's state, as JSON can hold it."""
-    return _freeze(node, (node.terms, node.charter, node.charter.settings))
+    return _freeze(node, (node.node_config, node.network_config, node.network_config.settings))
 
 
-def thawed(state: Any, terms: NodeConfig, charter: NetworkConfig) -> Node:
+def thawed(state: Any, node_config: NodeConfig, network_config: NetworkConfig) -> Node:
     """The node that :func:`frozen` wrote.
 
     Raises:
         DataError: It is another thing.
     """
     try:
-        node = _thaw(state, (terms, charter, charter.settings))
+        node = _thaw(state, (node_config, network_config, network_config.settings))
     except (KeyError, ValueError, TypeError, IndexError, RecursionError) as error:
         raise DataError(
             f"holds no state of a centre: {error}",
-            where=f"trace of centre {terms.centre}",
+            where=f"trace of centre {node_config.centre}",
             allowed="a trace of this version",
             remedy="deploy anew in another folder",
         ) from error
     if not isinstance(node, Node):
         raise DataError(
             "holds no state of a centre",
-            where=f"trace of centre {terms.centre}",
+            where=f"trace of centre {node_config.centre}",
             allowed="a trace of this version",
             remedy="deploy anew in another folder",
         )

@@ -243,5 +243,5 @@ class ProtocolModels:
 
 def _in_box(node: Node, share: int) -> bool:
     """Whether a share in use is within the limits, and no more than is held."""
-    held, terms = int(node.ledger.held[0]), node.terms
-    return share == 0 or (terms.least <= share <= terms.most and share <= held)
+    held, node_config = int(node.ledger.held[0]), node.node_config
+    return share == 0 or (node_config.least <= share <= node_config.most and share <= held)

@@ -1,1 +1,1 @@
-"""One centre's side of the conversation: a state machine of integers and messages, without I/O."""
+"""The protocol of one centre: a state machine of integers and messages, without I/O."""

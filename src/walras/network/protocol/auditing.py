@@ -1,4 +1,4 @@
-"""The books of a whole network, by one who sees all centres at once: a simulator, or a replay."""
+"""The balance of a whole network, for a simulator or a replay that sees all centres at once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from walras.types import Longs
 
 @dataclass(frozen=True, eq=False)
 class Books:
-    """Where all quanta are, at one moment.
+    """Where all quanta are at one moment.
 
     Attributes:
-        held: (width,) in the hands of the living, and of the dead not yet settled.
-        in_flight: (width,) pushed and not yet credited, between those.
+        held: (width,) quanta held by living centres and by dead ones that are not settled yet.
+        in_flight: (width,) quanta sent between those centres and not credited yet.
         least_in_flight: The smallest amount of CPU under way on any link, at most 0; and 0 unless
             more was credited than sent.
-        difference: (width,) held and in flight less what there was: exactly zeros.
+        difference: (width,) held and in flight minus the budget; exactly zeros.
     """
 
     held: Longs
@@ -32,11 +32,11 @@ class Books:
 
 
 def books(lives: Sequence[Node]) -> Books:
-    """Add up all lives of all centres, those that crashed as they were when they did."""
+    """Add up the quanta of all lives of all centres; a crashed life counts as at its crash."""
     first = lives[0]
     gone = _settled(lives)
     by_life = {node.life: node for node in lives if node.life not in gone}
-    held = np.zeros(first.terms.width, np.int64)
+    held = np.zeros(first.node_config.width, np.int64)
     flying, least = np.zeros_like(held), 0
     for life, node in by_life.items():
         held += node.ledger.held
@@ -47,7 +47,7 @@ def books(lives: Sequence[Node]) -> Books:
                 flying += under_way
                 least = min(least, int(under_way[0]))
     begun = np.zeros_like(held)
-    begun[0] = int(first.charter.begun.sum())
+    begun[0] = int(first.network_config.begun.sum())
     return Books(held, flying, least, held + flying - begun)
 
 
@@ -57,9 +57,9 @@ def _links(node: Node) -> dict[Incarnation, Link]:
 
 
 def _settled(lives: Sequence[Node]) -> set[Incarnation]:
-    """Lives whose estates were taken over, by one whose own was not."""
+    """Lives whose estates a coordinator took over that has not been settled itself."""
     gone: set[Incarnation] = set()
-    # Coordinators follow one another in the order of their numbers; the last one's word holds.
+    # Coordinators succeed one another in the order of their numbers; the last one decides.
     for node in sorted(lives, key=lambda node: node.life[0], reverse=True):
         if node.settled and node.life not in gone:
             gone |= node.settled

@@ -1,4 +1,4 @@
-"""What one centre computes by itself: its marginal cost, its pushes, its model's next step."""
+"""Local computations of a centre: marginal cost, transfers, and the next step of its model."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SURPLUS_UNIT = 2.0**-40  # one quantum of the model's surplus
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """The model's part of a centre's terms.
+    """The model's part of a centre's configuration.
 
     Attributes:
-        gradient: Of the centre's own loss, at a model (scalars,).
-        start: (scalars,) the model to begin with.
-        step: Weighs averaging.
-        alpha: Weighs the tracked gradient against averaging.
+        gradient: Gradient of the centre's own loss at a model (scalars,).
+        start: (scalars,) the initial model.
+        step: Step length of averaging.
+        alpha: Weight of the tracked gradient, relative to averaging.
     """
 
     gradient: Callable[[Floats], Floats]
@@ -35,20 +35,20 @@ class Learner:
 
 @dataclass(frozen=True, eq=False)
 class NodeConfig:
-    """What a centre is told before it starts, and never changes.
+    """The configuration of a centre, fixed before it starts.
 
     Attributes:
         centre: Its number.
         weights: Weight of the link to each neighbour, the same at both ends.
         cost: Its CPU cost.
-        low: Its least share, -inf for none: of CPU, none is below 0 all the same.
-        high: Its largest share, inf for none.
-        penalty: Of a share outside the box, per unit.
-        rate: Shares pushed per unit of marginal cost and weight.
-        multiplier_step: Of its box's multiplier, as a part of the method of multipliers' own step.
+        low: Its least share; -inf for no limit. A share of CPU is never below 0.
+        high: Its largest share; inf for no limit.
+        penalty: Cost of a share outside the box, per unit.
+        rate: Share transferred per unit of difference in marginal cost and of weight.
+        multiplier_step: Step of its box's multiplier, as a part of the method of multipliers'.
         unit: One quantum as a share.
         total: The budget in quanta.
-        learner: What it trains, or None.
+        learner: The model that it trains, or None.
     """
 
     centre: int
@@ -65,12 +65,12 @@ class NodeConfig:
 
     @cached_property
     def least(self) -> int:
-        """Its least share in quanta, of CPU and so never below 0."""
+        """Its least share in quanta; never below 0."""
         return max(0, math.ceil(self.low / self.unit)) if self.low > 0.0 else 0
 
     @cached_property
     def most(self) -> int:
-        """Its largest share in quanta; no more than all there are."""
+        """Its largest share in quanta; at most the budget."""
         whole = math.floor(self.high / self.unit) if self.high < math.inf else self.total
         return max(self.least, min(self.total, whole))
 
@@ -81,48 +81,48 @@ class NodeConfig:
 
 
 class Local:
-    """The part of a centre's state that no neighbour has a stake in.
+    """The private state of a centre: its multiplier, its model and what it owes.
 
     Args:
-        terms: Its constants.
+        node_config: Its constants.
 
     Attributes:
-        multiplier: Of its box.
-        owed: Quanta to hand out as soon as it holds more than its lower limit.
+        multiplier: Multiplier of its box.
+        owed: Quanta that it will transfer as soon as it holds more than its lower limit.
         model: (scalars,) its model.
     """
 
-    def __init__(self, terms: NodeConfig) -> None:
-        self.terms = terms
+    def __init__(self, node_config: NodeConfig) -> None:
+        self.node_config = node_config
         self.multiplier = 0.0
         self.owed = 0
-        self.restart(np.zeros(0) if terms.learner is None else terms.learner.start)
+        self.restart(np.zeros(0) if node_config.learner is None else node_config.learner.start)
 
     def restart(self, model: Floats) -> None:
-        """Go on from a model: the given one, or a neighbour's for one that starts anew."""
-        self.model, learner = np.asarray(model, np.float64).copy(), self.terms.learner
+        """Continue from a model: the given one, or a neighbour's after a restart."""
+        self.model, learner = np.asarray(model, np.float64).copy(), self.node_config.learner
         self._gradient = self.model if learner is None else learner.gradient(self.model)
 
     def price(self, held: Longs) -> float:
-        """The marginal cost of the share held less what is owed, and of its box."""
-        t, share = self.terms, np.asarray(self._due(held))
-        # Beyond its box a cost goes on as a parabola, its slope as a line.
+        """Marginal cost of its share (held minus owed), with the multiplier of its box."""
+        t, share = self.node_config, np.asarray(self._due(held))
+        # Outside its box a cost continues as a parabola, so its slope as a line.
         inside = np.clip(share, t.low, t.high)
         slope = t.cost.slope(inside) + t.cost.curvature(inside) * (share - inside)
         return float(slope + box_price(share, self.multiplier, t.low, t.high, t.penalty))
 
     def raise_multiplier(self, held: Longs) -> None:
-        """A part of the method of multipliers' step; no message is needed for it."""
-        t, share = self.terms, self._due(held)
+        """Update the multiplier of its box; this needs no message."""
+        t, share = self.node_config, self._due(held)
         shadow = float(box_price(share, self.multiplier, t.low, t.high, t.penalty))
         self.multiplier += t.multiplier_step * (shadow - self.multiplier)
 
     def pushes(self, held: Longs, price: float, theirs: Mapping[int, float]) -> dict[int, Longs]:
-        """What to hand to each neighbour: shares to cheaper ones, surplus to all.
+        """Amounts to transfer to each neighbour: shares to cheaper ones, surplus to all.
 
-        Of the share only what is above the lower limit; the rest is owed.
+        It transfers only what it holds above its lower limit and owes the rest.
         """
-        t = self.terms
+        t = self.node_config
         wanted = {j: int(push(t.rate * t.weights[j], price, p, t.unit)) for j, p in theirs.items()}
         asked, available = sum(wanted.values()), max(int(held[0]) - t.least, 0)
         given, owed = handed_over(asked, self.owed, available)
@@ -138,18 +138,18 @@ class Local:
         return amounts
 
     def learn(self, held: Longs, models: Mapping[int, Floats]) -> None:
-        """One step of the model, towards the neighbours' and down the tracked gradient."""
-        learner = self.terms.learner
+        """One step of the model: average with the neighbours, then follow the tracked gradient."""
+        learner = self.node_config.learner
         if learner is None:
             return
         pull = np.zeros_like(self.model)
         for j, model in models.items():
-            pull += self.terms.weights[j] * (model - self.model)
+            pull += self.node_config.weights[j] * (model - self.model)
         z = self._tracker(held)
         self.restart(model_step(self.model, pull, z, learner.step, learner.alpha))
 
     def _due(self, held: Longs) -> float:
-        return float(int(held[0]) - self.owed) * self.terms.unit
+        return float(int(held[0]) - self.owed) * self.node_config.unit
 
     def _tracker(self, held: Longs) -> Floats:
         return np.asarray(tracker(self._gradient, held[1:] * SURPLUS_UNIT))

@@ -1,17 +1,19 @@
-"""What becomes of what the dead held: refunds by edge, to one coordinator.
+"""Settlement of crashed centres: one coordinator takes over what they held, link by link.
 
-A life c that ended held what it began with, plus all it credited, less all it sent. With what was
-under way to and from it, that is
+A life c that ended held what it began with, plus all it credited, minus all it sent. With what
+was in flight to and from it, that is
 
-    begun_c + sum_j (sigma_jc - rho_cj)    over its neighbours j,
+    begun_c + sum_j (sigma_jc - rho_cj)    over its neighbours j.
 
-known to the neighbours without any replica: each closes its link and claims its balance. Terms
-between two ended lives cancel, so that adjacent crashes at once are settled alike. One coordinator,
-the first centre still in its first life, takes the estates over. When it ends itself, the next one
-settles the estates of all ended lives anew: what the first took over is part of its own estate.
+The neighbours know this sum without a replica: each closes its link and claims its balance. The
+terms between two ended lives cancel, so adjacent crashes are settled in the same way.
 
-Nothing is taken over before every living neighbour's claim is there, so that the sum of all shares
-never exceeds the budget; until then the estate lies idle.
+One coordinator, the first centre still in its first life, takes the estates over. When it ends
+itself, the next one settles the estates of all ended lives again: what the first took over is part
+of its own estate.
+
+Nothing is taken over before the claim of every living neighbour has arrived. So the sum of all
+shares never exceeds the budget; until then the estate is idle.
 """
 
 from __future__ import annotations
@@ -50,11 +52,11 @@ def estate(begun: Longs, balances: Iterable[Longs]) -> Longs:
 
 
 class Settlement:
-    """One centre's part in settling estates: its claims, and as coordinator the sums.
+    """A centre's part in the settlement: its claims, and the sums when it is the coordinator.
 
     Args:
-        begun: (centres, width) what each centre's first life began with; later lives begin with 0.
-        neighbours: Of every centre.
+        begun: (centres, width) initial quanta of each first life; later lives begin with 0.
+        neighbours: Neighbours of every centre.
 
     Attributes:
         settled: Ended lives whose estates this centre took over.
@@ -68,9 +70,10 @@ class Settlement:
         ] = {}  # claims by (claimant, ended life)
 
     def coordinator(self, view: Membership) -> int:
-        """The first centre still in its first life, -1 when none is left.
+        """The first centre that is still in its first life; -1 when there is none.
 
-        Who is in a later life knows that it is none, before others have signed its first one's end.
+        A centre in a later life knows that it is not the coordinator before others have signed the
+        end of its first life.
         """
         first = view.ended == 0
         if view.memory.epoch:
@@ -94,7 +97,7 @@ class Settlement:
         }
 
     def settle(self, view: Membership, ledger: Ledger) -> bool:
-        """As coordinator, take over the estates of all ended lives, once every claim is there.
+        """As the coordinator, take over the estates of all ended lives once all claims are there.
 
         Returns:
             Whether something was taken over.
@@ -111,7 +114,7 @@ class Settlement:
         for life in fresh:
             begun = self._begun[life[0]] if life[1] == 0 else np.zeros_like(gain)
             gain += estate(begun, [claims[key] for key in claims if key[1] == life])
-        # A claimant that has ended since: its claims are edges between ended lives, which cancel.
+        # A claimant that has ended since: its claims are links between ended lives, which cancel.
         for claimant, life in [key for key in self._counted if key[0] in lives]:
             gain -= self._counted.pop((claimant, life))
         ledger.held += gain

@@ -1,8 +1,8 @@
-"""The running-sum ledger: what a centre holds, and what has passed over each of its links.
+"""The running-sum ledger: what a centre holds, and what it sent and received over each link.
 
-Each end of a link counts all it ever sent and all it ever credited over it. A message carries the
-sender's running sum, and the receiver credits what is new in it. A lost, late, repeated or
-overtaken message changes nothing: the next one carries it all. With sigma_ij sent by i to j and
+Each end of a link counts all that it ever sent and ever credited. A message carries the sender's
+running sum, and the receiver credits the difference to the last one. A lost, late, repeated or
+overtaken message does no harm: the next one carries the whole sum. With sigma_ij sent by i to j and
 rho_ij credited by j,
 
     sum_i held_i + sum_ij (sigma_ij - rho_ij) = total    at every moment
@@ -20,18 +20,18 @@ from walras.types import Longs
 
 
 class Link:
-    """One end of a link, for as long as the neighbour lives: its epoch and the running sums.
+    """One end of a link during one life of the neighbour: its epoch and the running sums.
 
     Args:
         epoch: The neighbour's life that this link belongs to.
         width: Entries of the vectors.
 
     Attributes:
-        sent: (width,) all that was ever pushed to the neighbour.
-        credited: (width,) all that was ever credited from it.
-        number: Of the last message composed for the neighbour.
-        latest: Number of the latest message taken from it; earlier ones are late.
-        confirmed: Number of the latest own message that the neighbour took.
+        sent: (width,) sum of all transfers to the neighbour.
+        credited: (width,) sum of all transfers credited from it.
+        number: Number of the last message composed for the neighbour.
+        latest: Number of the latest message accepted from it; earlier ones are late.
+        confirmed: Number of the latest own message that the neighbour accepted.
         changed: Number of the first message that carries the present ``sent``.
     """
 
@@ -43,7 +43,7 @@ class Link:
 
     @property
     def balance(self) -> Longs:
-        """(width,) sent less credited: what the neighbour owes, were the link undone."""
+        """(width,) sent minus credited: what the neighbour would owe if the link were undone."""
         return self.sent - self.credited
 
     @property
@@ -53,16 +53,16 @@ class Link:
 
 
 class Ledger:
-    """What one centre holds and owes.
+    """What a centre holds, and its links.
 
     Args:
-        held: (width,) what it starts with, in quanta.
+        held: (width,) initial quanta.
 
     Attributes:
-        held: (width,) what it has now.
+        held: (width,) quanta that it holds now.
         links: Open links, by neighbour.
-        closed: Links that ended with the neighbour's life, by neighbour and epoch. The estate of
-            the dead takes over their balances, which are not given back here.
+        closed: Links that ended with the neighbour's life, by neighbour and epoch. The settlement
+            takes over their balances; they are not given back here.
     """
 
     def __init__(self, held: Longs) -> None:
@@ -71,17 +71,17 @@ class Ledger:
         self.closed: dict[tuple[int, int], Link] = {}
 
     def open(self, neighbour: int, epoch: int) -> Link:
-        """A fresh link to a neighbour in this life of its."""
+        """Open a link to this life of a neighbour."""
         self.links[neighbour] = Link(epoch, len(self.held))
         return self.links[neighbour]
 
     def close(self, neighbour: int) -> None:
-        """End the link for good; its balance is final."""
+        """Close the link; its balance is final."""
         link = self.links.pop(neighbour)
         self.closed[neighbour, link.epoch] = link
 
     def push(self, neighbour: int, amount: Longs) -> None:
-        """Hand an amount over: gone from here at once, credited there when a message arrives."""
+        """Transfer an amount: subtracted here now, credited there when a message arrives."""
         if not amount.any():
             return
         link = self.links[neighbour]
@@ -90,7 +90,7 @@ class Ledger:
         link.changed = link.number + 1
 
     def credit(self, neighbour: int, sent: Longs) -> Longs:
-        """Take what is new in a neighbour's running sum; returns it."""
+        """Credit the new part of a neighbour's running sum; return it."""
         link = self.links[neighbour]
         new = sent - link.credited
         self.held += new

@@ -54,8 +54,8 @@ class Node:
     """One life of one centre.
 
     Args:
-        terms: What it alone is told.
-        charter: What all are told.
+        node_config: The configuration of this centre alone.
+        network_config: The configuration that all centres share.
         memory: Its stable storage: :meth:`Memory.first`, or what an earlier life left behind.
 
     Attributes:
@@ -66,18 +66,20 @@ class Node:
         refused: Messages that were well-formed but not acceptable, by reason.
     """
 
-    def __init__(self, terms: NodeConfig, charter: NetworkConfig, memory: Memory) -> None:
-        centres, width = len(charter.begun), terms.width
-        self.terms, self.charter = terms, charter
-        self.local = Local(terms)
-        self.view = Membership(terms.centre, memory, charter.settings)
+    def __init__(
+        self, node_config: NodeConfig, network_config: NetworkConfig, memory: Memory
+    ) -> None:
+        centres, width = len(network_config.begun), node_config.width
+        self.node_config, self.network_config = node_config, network_config
+        self.local = Local(node_config)
+        self.view = Membership(node_config.centre, memory, network_config.settings)
         begun = np.zeros((centres, width), np.int64)
-        begun[:, 0] = charter.begun
+        begun[:, 0] = network_config.begun
         first = memory.epoch == 0
-        self.ledger = Ledger(begun[terms.centre] if first else np.zeros(width, np.int64))
-        self._estates = Settlement(begun, charter.neighbours)
+        self.ledger = Ledger(begun[node_config.centre] if first else np.zeros(width, np.int64))
+        self._estates = Settlement(begun, network_config.neighbours)
         self.ticks = 0
-        self._rest_at = charter.settings.steps
+        self._rest_at = network_config.settings.steps
         self.refused: Counter[str] = Counter()
         self._heard: dict[int, Heard] = {}
         self._open = False  # whether it has been leased in this life
@@ -87,7 +89,7 @@ class Node:
     @property
     def life(self) -> Incarnation:
         """The centre and its epoch."""
-        return self.terms.centre, self.view.memory.epoch
+        return self.node_config.centre, self.view.memory.epoch
 
     @property
     def ended(self) -> bool:
@@ -136,9 +138,9 @@ class Node:
         nothing uses nothing until it holds its lower limit.
         """
         held = int(self.ledger.held[0])
-        if held < self.terms.least or not self.view.leased(now) or self.ended:
+        if held < self.node_config.least or not self.view.leased(now) or self.ended:
             return 0
-        return min(held, self.terms.most)
+        return min(held, self.node_config.most)
 
     def tick(self, now: int) -> list[tuple[int, bytes]]:
         """One step of the algorithm and of the membership.
@@ -153,7 +155,7 @@ class Node:
         self.ticks += 1
         heartbeat = (
             self._last_heartbeat is None
-            or now - self._last_heartbeat >= self.charter.settings.heartbeat
+            or now - self._last_heartbeat >= self.network_config.settings.heartbeat
         )
         if heartbeat:
             self.view.review(now)
@@ -168,10 +170,14 @@ class Node:
             self._last_heartbeat = now
             claims = self._estates.claims(self.view, self.ledger)
             self.view.speak(
-                now, self.charter.codec.pack, done=self.done, settled=self.settled, claims=claims
+                now,
+                self.network_config.codec.pack,
+                done=self.done,
+                settled=self.settled,
+                claims=claims,
             )
         price = self.local.price(self.ledger.held) if self._taught else None
-        return [(j, self._compose(j, price, heartbeat)) for j in self.terms.weights]
+        return [(j, self._compose(j, price, heartbeat)) for j in self.node_config.weights]
 
     def on_message(self, data: bytes, now: int) -> None:
         """Take a message; what is late, repeated or of an ended life changes nothing.
@@ -179,9 +185,9 @@ class Node:
         Raises:
             MessageError: The bytes are no message of this network; nothing has changed.
         """
-        message = self.charter.codec.decode(data, self.view.versions)
+        message = self.network_config.codec.decode(data, self.view.versions)
         sender, epoch = message.sender
-        if message.receiver[0] != self.terms.centre or sender not in self.terms.weights:
+        if message.receiver[0] != self.node_config.centre or sender not in self.node_config.weights:
             self.refused["misdirected"] += 1
             return
         if self.view.merge(message.records, now, sender, message.versions):
@@ -199,7 +205,7 @@ class Node:
     def _take(self, message: Message, link: Link, now: int) -> None:
         """Credit what is new, and remember what the neighbour said."""
         new = int((message.sent - link.credited)[0])
-        if not 0 <= new <= self.terms.total:
+        if not 0 <= new <= self.node_config.total:
             self.refused["impossible"] += 1
             return
         sender = message.sender[0]
@@ -215,10 +221,10 @@ class Node:
 
     def _step(self, now: int) -> None:
         """Push shares and surplus, then move the model."""
-        patience = self.charter.settings.patience
+        patience = self.network_config.settings.patience
         fresh = {
             j: heard
-            for j in self.terms.weights
+            for j in self.node_config.weights
             if (heard := self._heard.get(j)) and now - heard.when <= patience
         }
         held = self.ledger.held.copy()
@@ -231,7 +237,7 @@ class Node:
 
     def _renew_links(self) -> None:
         """Close the links to ended lives, open those to new ones."""
-        for j in self.terms.weights:
+        for j in self.node_config.weights:
             link = self.ledger.links.get(j)
             if link is not None and self.view.is_ended((j, link.epoch)):
                 self.ledger.close(j)
@@ -250,10 +256,10 @@ class Node:
         link = self.ledger.links.get(neighbour)
         news = self.view.news_for(neighbour) if heartbeat else []
         if link is None:
-            nothing = np.zeros(self.terms.width, np.int64)
+            nothing = np.zeros(self.node_config.width, np.int64)
             to = (neighbour, self._epoch_of(neighbour))
             message = Message(self.life, to, 0, 0, self.ticks, False, nothing, None, None, news)
-            return self.charter.codec.encode(message)
+            return self.network_config.codec.encode(message)
         link.number += 1
         message = Message(
             self.life,
@@ -267,4 +273,4 @@ class Node:
             self.local.model,
             news,
         )
-        return self.charter.codec.encode(message)
+        return self.network_config.codec.encode(message)
