@@ -21,8 +21,8 @@ from walras.exchange.service.clock import ServiceClock
 from walras.exchange.service.timing import Timing
 from walras.exchange.simulation import world
 from walras.exchange.simulation.world import Memory, ViolationError, World
-from walras.exchange.store.schema import placement, task
-from walras.exchange.store.statements import Statement, given
+from walras.exchange.store.schema import agent, placement, task
+from walras.exchange.store.statements import SQLITE, Statement, Transaction, given
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 FAULTS: dict[str, Plant] = {}
@@ -57,8 +57,8 @@ def no_sequence(patch: pytest.MonkeyPatch) -> None:
                 "seen": given("now"),
                 "free": given("free_"),
             },
-            sync.agent.c.id == given("id_"),
-            of=sync.agent,
+            agent.c.id == given("id_"),
+            of=agent,
         ),
     )
 
@@ -167,7 +167,7 @@ def answered_before_commit(patch: pytest.MonkeyPatch) -> None:
             now = self.service_time()
             self.cursor.execute("BEGIN IMMEDIATE")
             try:
-                return work(world.Transaction(self.cursor, world.SQLITE), now)
+                return work(Transaction(self.cursor, SQLITE), now)
             finally:
                 self.cursor.execute("ROLLBACK")  # killed before the commit
         return serve(self, work)
