@@ -42,6 +42,7 @@ class Client:
         url: Address of the service, such as ``http://127.0.0.1:8765``.
         token: Bearer token.
         patience: Seconds to wait for an answer.
+        tries: How often a request is sent until it is answered, 1 to 4.
         transport: An HTTP client to use instead; for tests.
 
     Attributes:
@@ -54,9 +55,12 @@ class Client:
 
     Example:
         >>> import walras as wl
-        >>> with wl.exchange.Client("http://127.0.0.1:8765", "wlr_...") as client:  # doctest: +SKIP
-        ...     client.tasks.submit("train-7", ["python", "train.py"], features={"layers": 50})
-        Submitted(uid='t-…', name='train-7', tenant='default', state='pending', …)
+        >>> with wl.exchange.Client("http://127.0.0.1:1", "wlr_of_nobody", tries=1) as client:
+        ...     try:
+        ...         client.tasks.submit("train-7", ["python", "train.py"])
+        ...     except wl.exchange.ExchangeError as error:
+        ...         print(error.code, error.where)
+        WAL-2506 http://127.0.0.1:1
     """
 
     def __init__(
@@ -65,9 +69,11 @@ class Client:
         token: str,
         *,
         patience: float = _PATIENCE,
+        tries: int = 4,
         transport: httpx2.Client | None = None,
     ) -> None:
         self.url = url
+        self._pauses = (*_AGAIN[: max(tries - 1, 0)], None)
         self._http = transport or httpx2.Client(
             base_url=url,
             headers={"Authorization": f"Bearer {token}"},
@@ -98,7 +104,7 @@ class Client:
 
     # ---- requests -----------------------------------------------------------------------------
 
-    def get(self, path: str, model: type[M], **query: Any) -> M:
+    def _get(self, path: str, model: type[M], **query: Any) -> M:
         """Read something.
 
         Raises:
@@ -107,7 +113,7 @@ class Client:
         asked = {k: v for k, v in query.items() if v not in (None, (), [])}
         return model.model_validate_json(self._send("GET", path, params=asked).content)
 
-    def post(self, path: str, model: type[M], body: Any = None) -> M:
+    def _post(self, path: str, model: type[M], body: Any = None) -> M:
         """Change something once.
 
         Raises:
@@ -117,19 +123,19 @@ class Client:
         answer = self._send("POST", path, json=body if body is not None else {}, headers=headers)
         return model.model_validate_json(answer.content)
 
-    def put(self, path: str, model: type[M], body: Any, version: int | None = None) -> M:
+    def _put(self, path: str, model: type[M], body: Any, version: int | None = None) -> M:
         """Create something, or change the version given."""
         headers = {} if version is None else {"If-Match": f'"{version}"'}
         return model.model_validate_json(
             self._send("PUT", path, json=body, headers=headers).content
         )
 
-    def pages(self, path: str, model: type[M], most: int | None, **query: Any) -> Iterator[Any]:
+    def _pages(self, path: str, model: type[M], most: int | None, **query: Any) -> Iterator[Any]:
         """All items of a list, page by page, up to ``most``."""
         cursor, left = None, most
         while left is None or left > 0:
             limit = 500 if left is None else min(left, 500)
-            page: Any = self.get(path, model, limit=limit, cursor=cursor, **query)
+            page: Any = self._get(path, model, limit=limit, cursor=cursor, **query)
             yield from page.items
             left = None if left is None else left - len(page.items)
             cursor = page.next_cursor
@@ -138,7 +144,7 @@ class Client:
 
     def _send(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """Send a request, and again where no answer came."""
-        for pause in (*_AGAIN, None):
+        for pause in self._pauses:
             try:
                 answer = self._http.request(method, path, **options)
             except httpx2.HTTPError as error:
@@ -163,16 +169,37 @@ class Client:
     # ---- what an agent needs ------------------------------------------------------------------
 
     def register(self, agent: str, cluster: str, backend: str, fences: bool) -> tuple[int, float]:
-        """Register an agent; its newest incarnation, and seconds between syncs with free slots."""
+        """Register an agent, or find it again.
+
+        Args:
+            agent: Its name.
+            cluster: The cluster that it serves.
+            backend: ``local``, ``slurm`` or ``kubernetes``.
+            fences: Whether its runs end by themselves when their lease ends.
+
+        Returns:
+            Its newest incarnation, and seconds between syncs while slots are free.
+
+        Raises:
+            ExchangeError: The service refuses it, or does not answer.
+        """
         body = {"uid": agent, "cluster": cluster, "backend": backend, "fences": fences}
-        made = self.post("/v1/agents", views.Agent, body)
+        made = self._post("/v1/agents", views.Agent, body)
         return made.incarnation, made.sync_seconds
 
     def sync(self, agent: str, message: Sync) -> Answer:
         """Send an agent's message, once: the next one says more.
 
+        Args:
+            agent: Its name.
+            message: What it says.
+
+        Returns:
+            What the service answers.
+
         Raises:
             StaleError: The service has a newer one.
+            ExchangeError: The service refuses it, or does not answer.
         """
         try:
             answer = self._http.post(f"/v1/agents/{agent}/sync", json=wire.sync_to_json(message))
@@ -183,15 +210,43 @@ class Client:
     # ---- the rest -----------------------------------------------------------------------------
 
     def health(self) -> views.Health:
-        """Whether the service is ready."""
-        return self.get("/readyz", views.Health)
+        """Whether the service is ready.
+
+        Returns:
+            Its state, and what keeps it from being ready.
+
+        Raises:
+            ExchangeError: It is not ready, or does not answer.
+        """
+        return self._get("/readyz", views.Health)
 
     def job(self, number: int) -> views.Job:
-        """Work in the background that was asked for."""
-        return self.get(f"/v1/jobs/{number}", views.Job)
+        """Work in the background that was asked for.
+
+        Args:
+            number: Its number.
+
+        Returns:
+            Its state and result.
+
+        Raises:
+            ExchangeError: There is no such job, or the service does not answer.
+        """
+        return self._get(f"/v1/jobs/{number}", views.Job)
 
     def wait(self, job: views.Job, seconds: float) -> views.Job:
-        """A job when it has ended, or as it is after some seconds."""
+        """Wait for a job.
+
+        Args:
+            job: The job.
+            seconds: How long to wait at most.
+
+        Returns:
+            The job when it has ended, or as it is then.
+
+        Raises:
+            ExchangeError: The service does not answer.
+        """
         last = time.monotonic() + seconds
         while job.state in ("waiting", "running") and time.monotonic() < last:
             time.sleep(0.1)
@@ -199,14 +254,30 @@ class Client:
         return job
 
     def audit(self, most: int | None = None) -> list[views.AuditEntry]:
-        """Who did what, the oldest first."""
-        return list(self.pages("/v1/audit", views.AuditPage, most))
+        """Who did what, the oldest first.
+
+        Args:
+            most: How many entries; all of them for None.
+
+        Returns:
+            The entries.
+
+        Raises:
+            ExchangeError: The token does not allow it, or the service does not answer.
+        """
+        return list(self._pages("/v1/audit", views.AuditPage, most))
 
     def events(self, after: int | None = None) -> Iterator[dict[str, Any]]:
-        """Events as they happen; each has ``id``, ``kind``, ``at``, ``subject`` and ``data``.
+        """Events as they happen.
 
         Args:
             after: The last event that was seen; only new ones where it is not given.
+
+        Returns:
+            Each event with ``id``, ``kind``, ``at``, ``subject`` and ``data``.
+
+        Raises:
+            ExchangeError: The service ends, or does not answer.
         """
         query = {} if after is None else {"after": after}
         try:
@@ -290,23 +361,23 @@ class Tasks(_Part):
             FieldError: A field cannot be used; its ``pointer`` says which.
         """
         body = {"name": name, "command": list(command), **asked}
-        return self._client.post("/v1/tasks", views.Submitted, body)
+        return self._client._post("/v1/tasks", views.Submitted, body)
 
     def submit_many(self, tasks: Sequence[Mapping[str, Any]]) -> list[views.Submitted]:
         """Add tasks, 500 a request; those of a request all or none."""
         made: list[views.Submitted] = []
         for k in range(0, len(tasks), _BATCH):
             body = {"tasks": [dict(task) for task in tasks[k : k + _BATCH]]}
-            made += self._client.post("/v1/tasks:batch", views.SubmittedTasks, body).tasks
+            made += self._client._post("/v1/tasks:batch", views.SubmittedTasks, body).tasks
         return made
 
     def list(self, most: int | None = 100, **which: Any) -> list[views.Task]:
         """Tasks, the newest first; ``state``, ``tenant``, ``name``, ``cluster``, ``round``."""
-        return [*self._client.pages("/v1/tasks", views.TaskPage, most, **which)]
+        return [*self._client._pages("/v1/tasks", views.TaskPage, most, **which)]
 
     def get(self, uid: str) -> views.TaskDetail:
         """A task with what it asks for and its placements."""
-        return self._client.get(f"/v1/tasks/{uid}", views.TaskDetail)
+        return self._client._get(f"/v1/tasks/{uid}", views.TaskDetail)
 
     def find(self, name_or_uid: str) -> str:
         """The uid of a task that is given by its uid or its name."""
@@ -317,23 +388,23 @@ class Tasks(_Part):
 
     def why(self, uid: str) -> views.Why:
         """Why a task is where it is: every reason, with numbers."""
-        return self._client.get(f"/v1/tasks/{uid}/why", views.Why)
+        return self._client._get(f"/v1/tasks/{uid}/why", views.Why)
 
     def receipt(self, uid: str, attempt: int | None = None) -> views.Receipt:
         """Why an attempt is on its cluster."""
-        return self._client.get(f"/v1/tasks/{uid}/receipt", views.Receipt, attempt=attempt)
+        return self._client._get(f"/v1/tasks/{uid}/receipt", views.Receipt, attempt=attempt)
 
     def log(self, uid: str) -> views.TaskLog:
         """What happened to a task, and the end of what it printed."""
-        return self._client.get(f"/v1/tasks/{uid}/log", views.TaskLog)
+        return self._client._get(f"/v1/tasks/{uid}/log", views.TaskLog)
 
     def cancel(self, uid: str) -> views.TaskState:
         """Cancel a task."""
-        return self._client.post(f"/v1/tasks/{uid}:cancel", views.TaskState)
+        return self._client._post(f"/v1/tasks/{uid}:cancel", views.TaskState)
 
     def release(self, uid: str) -> views.TaskState:
         """Say that the run of a held task is dead."""
-        return self._client.post(f"/v1/tasks/{uid}:release", views.TaskState)
+        return self._client._post(f"/v1/tasks/{uid}:release", views.TaskState)
 
 
 class Clusters(_Part):
@@ -341,11 +412,11 @@ class Clusters(_Part):
 
     def list(self, most: int | None = None) -> list[views.Cluster]:
         """Clusters with their free slots."""
-        return [*self._client.pages("/v1/clusters", views.ClusterPage, most)]
+        return [*self._client._pages("/v1/clusters", views.ClusterPage, most)]
 
     def get(self, uid: str) -> views.Cluster:
         """A cluster."""
-        return self._client.get(f"/v1/clusters/{uid}", views.Cluster)
+        return self._client._get(f"/v1/clusters/{uid}", views.Cluster)
 
     def put(
         self, uid: str, slots: int, *, version: int | None = None, **offered: Any
@@ -362,19 +433,19 @@ class Clusters(_Part):
             PreconditionError: It exists, or was changed since that version.
         """
         body = {"slots": slots, **offered}
-        return self._client.put(f"/v1/clusters/{uid}", views.Cluster, body, version)
+        return self._client._put(f"/v1/clusters/{uid}", views.Cluster, body, version)
 
     def drain(self, uid: str) -> views.Cluster:
         """Nothing new, and offers are withdrawn; runs go on."""
-        return self._client.post(f"/v1/clusters/{uid}:drain", views.Cluster)
+        return self._client._post(f"/v1/clusters/{uid}:drain", views.Cluster)
 
     def cordon(self, uid: str) -> views.Cluster:
         """Nothing new."""
-        return self._client.post(f"/v1/clusters/{uid}:cordon", views.Cluster)
+        return self._client._post(f"/v1/clusters/{uid}:cordon", views.Cluster)
 
     def uncordon(self, uid: str) -> views.Cluster:
         """Take tasks again."""
-        return self._client.post(f"/v1/clusters/{uid}:uncordon", views.Cluster)
+        return self._client._post(f"/v1/clusters/{uid}:uncordon", views.Cluster)
 
 
 class Rounds(_Part):
@@ -382,23 +453,23 @@ class Rounds(_Part):
 
     def list(self, most: int | None = 20) -> list[views.Round]:
         """Rounds, the newest first."""
-        return [*self._client.pages("/v1/rounds", views.RoundPage, most)]
+        return [*self._client._pages("/v1/rounds", views.RoundPage, most)]
 
     def get(self, seq: int) -> views.RoundDetail:
         """A round and its first 500 placements."""
-        return self._client.get(f"/v1/rounds/{seq}", views.RoundDetail, limit=500)
+        return self._client._get(f"/v1/rounds/{seq}", views.RoundDetail, limit=500)
 
     def diff(self, seq: int, other: int) -> views.RoundDiff:
         """What differs between two rounds."""
-        return self._client.get(f"/v1/rounds/{seq}/diff/{other}", views.RoundDiff)
+        return self._client._get(f"/v1/rounds/{seq}/diff/{other}", views.RoundDiff)
 
     def run(self) -> views.Job:
         """Ask for a round now."""
-        return self._client.post("/v1/rounds:run", views.Job)
+        return self._client._post("/v1/rounds:run", views.Job)
 
     def whatif(self, **changes: Any) -> views.WhatIf:
         """Play a round and publish nothing: ``round``, ``drain``, ``slots``, ``min_success``."""
-        return self._client.post("/v1/rounds:whatif", views.WhatIf, changes)
+        return self._client._post("/v1/rounds:whatif", views.WhatIf, changes)
 
 
 class Predictors(_Part):
@@ -406,27 +477,27 @@ class Predictors(_Part):
 
     def list(self, most: int | None = 20) -> list[views.Predictor]:
         """Predictors with their scores, the newest first."""
-        return [*self._client.pages("/v1/predictors", views.PredictorPage, most)]
+        return [*self._client._pages("/v1/predictors", views.PredictorPage, most)]
 
     def train(self) -> views.Job:
         """Ask for a training now."""
-        return self._client.post("/v1/predictors:train", views.Job)
+        return self._client._post("/v1/predictors:train", views.Job)
 
     def promote(self, version: int) -> views.PredictorState:
         """Use a predictor from now on."""
         body = {"version": version}
-        return self._client.post("/v1/predictors:promote", views.PredictorState, body)
+        return self._client._post("/v1/predictors:promote", views.PredictorState, body)
 
     def rollback(self) -> views.PredictorState:
         """Use the predictor of before again."""
-        return self._client.post("/v1/predictors:rollback", views.PredictorState)
+        return self._client._post("/v1/predictors:rollback", views.PredictorState)
 
     def add_observations(self, observations: Sequence[Mapping[str, Any]]) -> int:
         """Add runs from elsewhere to learn from; their number."""
         added = 0
         for k in range(0, len(observations), 5000):
             body = {"observations": [dict(one) for one in observations[k : k + 5000]]}
-            added += self._client.post("/v1/observations:import", views.Imported, body).imported
+            added += self._client._post("/v1/observations:import", views.Imported, body).imported
         return added
 
 
@@ -443,15 +514,15 @@ class Tokens(_Part):
     ) -> views.NewToken:
         """Create a token; it is shown once."""
         body = {"name": name, "scopes": list(scopes), "tenant": tenant, "seconds": seconds}
-        return self._client.post("/v1/tokens", views.NewToken, body)
+        return self._client._post("/v1/tokens", views.NewToken, body)
 
     def list(self, most: int | None = None) -> list[views.Token]:
         """Tokens, without the tokens."""
-        return [*self._client.pages("/v1/tokens", views.TokenPage, most)]
+        return [*self._client._pages("/v1/tokens", views.TokenPage, most)]
 
     def revoke(self, uid: str) -> None:
         """Revoke a token: within a second it is refused."""
-        self._client.post(f"/v1/tokens/{uid}:revoke", views.TaskState)
+        self._client._post(f"/v1/tokens/{uid}:revoke", views.TaskState)
 
 
 class Tenants(_Part):
@@ -459,14 +530,14 @@ class Tenants(_Part):
 
     def list(self, most: int | None = None) -> list[views.Tenant]:
         """Tenants with the share they got and the share they are owed."""
-        return [*self._client.pages("/v1/tenants", views.TenantPage, most)]
+        return [*self._client._pages("/v1/tenants", views.TenantPage, most)]
 
     def add(self, name: str, weight: float = 1.0, quota_slots: int | None = None) -> views.Tenant:
         """Add a tenant."""
         body = {"name": name, "weight": weight, "quota_slots": quota_slots}
-        return self._client.post("/v1/tenants", views.Tenant, body)
+        return self._client._post("/v1/tenants", views.Tenant, body)
 
     def change(self, name: str, weight: float, quota_slots: int | None) -> views.Tenant:
         """Change a tenant's weight and quota."""
         body = {"weight": weight, "quota_slots": quota_slots}
-        return self._client.put(f"/v1/tenants/{name}", views.Tenant, body)
+        return self._client._put(f"/v1/tenants/{name}", views.Tenant, body)

@@ -12,6 +12,15 @@ class ExchangeError(WalrasError):
 
     Attributes:
         pointer: JSON pointer to the field of the request that is wrong, or empty.
+
+    Example:
+        >>> import walras as wl
+        >>> with wl.exchange.Client("http://127.0.0.1:1", "wlr_of_nobody", tries=1) as client:
+        ...     try:
+        ...         client.tasks.list()
+        ...     except wl.exchange.ExchangeError as error:
+        ...         print(error.code, int(error.status))
+        WAL-2506 503
     """
 
     code = "WAL-2000"

@@ -15,7 +15,7 @@ from walras.cli.common.streams import tell
 from walras.cli.exchange.connect import ServerOption, TokenOption, client_of
 from walras.errors import InputError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Run a cluster's tasks.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 class Kind(enum.StrEnum):
@@ -26,9 +26,17 @@ class Kind(enum.StrEnum):
     KUBERNETES = "kubernetes"
 
 
-@app.callback()
+@app.callback(
+    help="""Run the tasks that a cluster is given.
+
+    Examples:
+
+      walras agent run --server URL --token-file F --cluster here --slots 4 --home agent
+    """
+)
 def _group() -> None:
-    """Run a cluster's tasks."""
+    # A group of one command would be that command.
+    pass
 
 
 @app.command()
