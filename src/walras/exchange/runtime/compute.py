@@ -23,6 +23,8 @@ _WARM = 120.0  # seconds until it has imported, and compiled what was never comp
 FUNCTIONS: Mapping[str, str] = {
     "echo": "walras.exchange.runtime.child:echo",
     "warm": "walras.exchange.runtime.child:echo",
+    "train": "walras.exchange.runtime.training:train",
+    "score": "walras.exchange.runtime.training:score",
 }
 """Name -> ``module:function`` of bytes that gives bytes; nothing else can be asked for."""
 
