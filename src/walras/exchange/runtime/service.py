@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from walras.exchange.runtime.accounting import Accounting
 from walras.exchange.runtime.background import Background
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
@@ -58,7 +59,11 @@ class Service:
         chosen = planner or Greedy(exchange.settings.timing)
         rounds = Rounds(chosen, compute, metrics)
         learning = Compute(stopping)
-        usual: dict[str, Handler] = {KIND: rounds, "train": Learner(learning)}
+        usual: dict[str, Handler] = {
+            KIND: rounds,
+            "train": Learner(learning),
+            "regret": Accounting(),
+        }
         background = Background(exchange, usual | (handlers or {}), metrics)
         exchange.write(rounds.ensure)
         return cls(exchange, chosen, compute, asking, learning, metrics, background)
