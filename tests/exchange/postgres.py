@@ -32,9 +32,14 @@ def _owner() -> str | None:
 
 
 class Server:
-    """A server; nothing listens on the network, and nothing outlives :meth:`stop`."""
+    """A server; nothing listens on the network, and nothing outlives :meth:`stop`.
 
-    def __init__(self) -> None:
+    Args:
+        durable: Whether what it acknowledges is on the disk; tests that stop it ask for that.
+    """
+
+    def __init__(self, *, durable: bool = False) -> None:
+        self.durable = durable
         found = programs()
         assert found is not None
         self.owner = _owner()
@@ -76,7 +81,7 @@ class Server:
                 "-c",
                 "listen_addresses=",
                 "-c",
-                "fsync=off",
+                f"fsync={'on' if self.durable else 'off'}",
                 "-c",
                 "max_connections=200",
             ],

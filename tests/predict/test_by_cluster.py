@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from walras.errors import InputError
+from walras.errors import DataError, InputError
 from walras.predict import Predictor, Tasks, Training, coverage, fit, load
 from walras.predict.by_cluster import Runs, fit_runs, is_sparse
 from walras.predict.models.folds import FOLDS
@@ -93,6 +93,9 @@ def test_a_refit_from_a_file_is_the_same(tmp_path: Path) -> None:
     again = load(tmp_path / "p.npz")
     assert again.links == before.links
     np.testing.assert_array_equal(again.ridges, before.ridges)
+    assert Predictor.from_bytes(before.to_bytes()).to_bytes() == again.to_bytes()
+    with pytest.raises(DataError, match="the bytes: cannot be read as a predictor"):
+        Predictor.from_bytes(before.to_bytes()[:-400])
     found, other = fit(whole, start=before), fit(whole, start=again)
     np.testing.assert_array_equal(model_of(found).time, model_of(other).time)
 

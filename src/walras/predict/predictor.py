@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -241,6 +242,11 @@ class Predictor:
         Raises:
             DataError: The file cannot be written.
         """
+        with replacing(path) as fresh, fresh.open("wb") as stream:
+            np.savez(stream, **self._arrays())
+
+    def _arrays(self) -> dict[str, Any]:
+        """What its file holds."""
         settings: list[dict[str, Any]] = []
         arrays: dict[str, Any] = {}
         for k, model in enumerate(self.models):
@@ -262,8 +268,32 @@ class Predictor:
             arrays["ridges"] = self.ridges
         arrays |= {"radius": self.radius, "success_radius": self.success_radius}
         arrays |= {"scaling": self.scaling, "header": np.array(json.dumps(header))}
-        with replacing(path) as fresh, fresh.open("wb") as stream:
-            np.savez(stream, **arrays)
+        return arrays
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the file that :meth:`save` writes.
+
+        Returns:
+            They are the same for the same predictor.
+        """
+        stream = io.BytesIO()
+        np.savez(stream, **self._arrays())
+        return stream.getvalue()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Predictor:
+        """The predictor of what :meth:`to_bytes` gave.
+
+        Args:
+            data: The bytes.
+
+        Returns:
+            The predictor.
+
+        Raises:
+            DataError: They are damaged.
+        """
+        return _read(io.BytesIO(data), "the bytes", None)
 
 
 def combined(models: tuple[Model, ...], tasks: Tasks) -> tuple[Floats, Floats, Floats, Floats]:
@@ -312,7 +342,24 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
         ('v100', 'p100', 'k80')
     """
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+        with Path(path).open("rb") as stream:
+            return _read(stream, str(path), module)
+    except OSError as error:
+        raise _damaged(error, str(path)) from error
+
+
+def _damaged(error: Exception, where: str) -> DataError:
+    return DataError(
+        f"cannot be read as a predictor: {error}",
+        where=where,
+        allowed="a file written by Predictor.save",
+        remedy="train and save it again",
+    )
+
+
+def _read(stream: IO[bytes], where: str, module: Callable[[], Any] | None) -> Predictor:
+    try:
+        with np.load(stream, allow_pickle=False) as stored:
             arrays = dict(stored)
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != _FORMAT:
@@ -336,12 +383,7 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
             arrays.get("ridges", np.empty((0, 2, 0))),
         )
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(
-            f"cannot be read as a predictor: {error}",
-            where=str(path),
-            allowed="a file written by Predictor.save",
-            remedy="train and save it again",
-        ) from error
+        raise _damaged(error, where) from error
 
 
 def _under(arrays: Arrays, prefix: str) -> dict[str, Any]:

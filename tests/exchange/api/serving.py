@@ -12,7 +12,9 @@ from walras.exchange.api.gate import Gate
 from walras.exchange.api.server import Address, build
 from walras.exchange.api.state import Api
 from walras.exchange.runtime.exchange import Exchange
+from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.home import new_token, new_uid
+from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.service import Service
 from walras.exchange.runtime.settings import Settings
 from walras.exchange.service import tokens
@@ -43,9 +45,12 @@ class Served:
         tokens: Role -> token.
     """
 
-    def __init__(self, home: Path, url: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self, home: Path, url: str | None = None, planner: Planner | None = None, **settings: Any
+    ) -> None:
         self.exchange = Exchange.open(home, url, settings=Settings(**settings))
-        self.service = Service.of(self.exchange)
+        # A process that decides takes seconds to begin: tests of other things do without.
+        self.service = Service.of(self.exchange, planner or Greedy(self.exchange.settings.timing))
         self.app: Gate
         self.api: Api
         self.app, self.api = build(self.service, Address(names=("testserver",)))

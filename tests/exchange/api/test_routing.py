@@ -25,6 +25,18 @@ def test_two_hundred_threads_with_one_key_make_one_task(served: Served) -> None:
     assert len(served.get("/v1/tasks")["items"]) == 1
 
 
+def test_many_threads_without_a_key_make_one_thing_of_a_name(served: Served) -> None:
+    def send(k: int) -> tuple[int, int]:
+        task = served.send("POST", "/v1/tasks", BODY | {"slots": k + 1})
+        cluster = served.send("PUT", "/v1/clusters/c1", {"slots": k})
+        return task.status_code, cluster.status_code
+
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(send, range(24)))
+    assert sorted(task for task, _ in answers) == [201] + [409] * 23
+    assert sorted(cluster for _, cluster in answers) == [201] + [412] * 23
+
+
 def test_a_key_with_another_request_is_refused(served: Served) -> None:
     key = {"Idempotency-Key": "k"}
     first = served.send("POST", "/v1/tasks", BODY, headers=key)

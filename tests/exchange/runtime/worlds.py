@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from walras.exchange.runtime.clock import Clock
 from walras.exchange.runtime.exchange import Exchange
+from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.service import Service
 from walras.exchange.runtime.settings import Settings
 from walras.exchange.service import clusters, tasks
@@ -60,7 +61,7 @@ class World:
         self.exchange = Exchange.open(
             self.home, settings=Settings(**self.settings), clock=self.hands.clock()
         )
-        self.service = Service.of(self.exchange)
+        self.service = Service.of(self.exchange, Greedy(self.exchange.settings.timing))
         self.background = self.service.background
 
     def close(self) -> None:

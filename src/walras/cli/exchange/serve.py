@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from walras.cli.common.streams import tell
+from walras.errors import EngineError
+from walras.extras import install_hint
 
 
 def serve(
@@ -26,6 +29,10 @@ def serve(
         list[str] | None, typer.Option(help="Further name that the Host header may have.")
     ] = None,
     log_level: Annotated[str, typer.Option(help="Least level of the logs.")] = "INFO",
+    oidc_issuer: Annotated[
+        str | None, typer.Option(help="OpenID Connect issuer whose tokens count, too.")
+    ] = None,
+    oidc_audience: Annotated[str, typer.Option(help="What its tokens must be for.")] = "walras",
 ) -> None:
     """Serve an exchange until Ctrl-C.
 
@@ -42,6 +49,8 @@ def serve(
     """
     from walras.exchange.api.server import serve as run
 
+    verifier = None if oidc_issuer is None else _verifier(oidc_issuer, oidc_audience)
+
     def started(url: str, exchange: Any) -> None:
         tell(f"serving {url} from {exchange.home}")
         if exchange.admin_token is not None:
@@ -57,6 +66,21 @@ def serve(
         tls_in_front=tls_in_front,
         names=name or (),
         log_level=log_level.upper(),
+        oidc=verifier,
         on_start=started,
     )
     tell("stopped")
+
+
+def _verifier(issuer: str, audience: str) -> Any:
+    """What verifies an issuer's tokens."""
+    if find_spec("joserfc") is None:
+        raise EngineError(
+            "joserfc is not installed",
+            where="--oidc-issuer",
+            allowed="the service's own tokens",
+            remedy=install_hint("oidc"),
+        )
+    from walras.exchange.api.oidc import Oidc, Trust
+
+    return Oidc(Trust(issuer, audience))

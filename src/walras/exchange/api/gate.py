@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from fastapi import Response
@@ -39,6 +40,7 @@ CALLER = "walras.caller"
 TOKEN = "walras.token"
 
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_PROCESS, _COUNT = secrets.token_hex(4), count()
 _QUIET = OPEN | {"/metrics"}
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -115,7 +117,7 @@ class Gate:
             return
         headers = {name.lower(): value for name, value in scope["headers"]}
         asked = headers.get(b"x-request-id", b"")
-        name = asked.decode() if _ID.fullmatch(asked) else secrets.token_hex(8)
+        name = asked.decode() if _ID.fullmatch(asked) else f"{_PROCESS}-{next(_COUNT):x}"
         one = _Exchange(receive, send, name, time.perf_counter())
         mark = request_id.set(name)
         try:

@@ -182,7 +182,7 @@ class WhatIfIn(Body):
     drain: list[Name] = Field(default=[], max_length=1000, description="Clusters to leave out.")
     slots: Annotated[
         dict[Name, Annotated[int, Field(ge=0, le=1_000_000), WHOLE]], Field(max_length=1000)
-    ] = Field(default={}, description="Cluster -> slots that are free.")
+    ] = Field(default={}, description="Cluster -> slots that it has.")
     min_success: Chance | None = Field(default=None, description="Another floor.")
     window: Annotated[float, Field(ge=0.0, le=1000.0)] | None = Field(
         default=None, description="Slots a plan may fill, as a multiple of the free ones."

@@ -17,11 +17,14 @@ from walras.exchange.errors import ComputeError
 
 _SLICE = 0.1  # seconds between looks at whether to stop
 _CHUNK = 2**20
+_WARM = 120.0  # seconds until it has imported, and compiled what was never compiled here
 
 
 FUNCTIONS: Mapping[str, str] = {
     "echo": "walras.exchange.runtime.child:echo",
-    "decide": "walras.exchange.runtime.deciding:decide",
+    "warm": "walras.exchange.runtime.child:echo",
+    "train": "walras.exchange.runtime.training:train",
+    "score": "walras.exchange.runtime.training:score",
 }
 """Name -> ``module:function`` of bytes that gives bytes; nothing else can be asked for."""
 
@@ -56,7 +59,7 @@ class Compute:
 
     def _warm(self) -> None:
         with contextlib.suppress(ComputeError):
-            self.call("echo", b"", 60.0)
+            self.call("warm", b"", _WARM)
 
     @property
     def pid(self) -> int | None:

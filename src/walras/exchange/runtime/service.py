@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from walras.exchange.runtime.accounting import Accounting
 from walras.exchange.runtime.background import Background
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.held import Handler
+from walras.exchange.runtime.learner import Learner
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.round import KIND, Rounds
@@ -24,7 +26,8 @@ class Service:
         exchange: Database, clock, settings.
         planner: Makes rounds.
         compute: The process in which rounds are decided.
-        asking: Another one, for what-if questions and trainings.
+        asking: Another one, for what-if questions.
+        learning: Another one, for trainings; it runs while there is one.
         metrics: What it counts.
         background: Its threads.
     """
@@ -33,6 +36,7 @@ class Service:
     planner: Planner
     compute: Compute
     asking: Compute
+    learning: Compute
     metrics: Metrics
     background: Background
 
@@ -48,15 +52,21 @@ class Service:
         Args:
             exchange: The exchange.
             planner: Makes rounds.
-            handlers: Who does the other kinds of jobs.
+            handlers: Who does other kinds of jobs, or does them in place of the usual ones.
         """
         metrics, stopping = Metrics(), exchange.stopping.is_set
         compute, asking = Compute(stopping), Compute(stopping)
         chosen = planner or Greedy(exchange.settings.timing)
         rounds = Rounds(chosen, compute, metrics)
-        background = Background(exchange, {KIND: rounds, **(handlers or {})}, metrics)
+        learning = Compute(stopping)
+        usual: dict[str, Handler] = {
+            KIND: rounds,
+            "train": Learner(learning),
+            "regret": Accounting(),
+        }
+        background = Background(exchange, usual | (handlers or {}), metrics)
         exchange.write(rounds.ensure)
-        return cls(exchange, chosen, compute, asking, metrics, background)
+        return cls(exchange, chosen, compute, asking, learning, metrics, background)
 
     def start(self) -> None:
         """Start the threads, and the process that decides rounds."""
@@ -68,6 +78,7 @@ class Service:
         self.background.stop()
         self.compute.close()
         self.asking.close()
+        self.learning.close()
 
     def __enter__(self) -> Self:
         self.start()

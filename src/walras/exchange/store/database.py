@@ -32,7 +32,9 @@ _GROUP = 256  # functions that one commit takes
 _BUSY_MS = 10_000
 _WAL_BYTES = 32 * 2**20  # of the log at which it is copied into the database
 _TRIES = 8  # of a transaction that PostgreSQL rolled back
-_AGAIN = ("40001", "40P01")  # serialization failure, deadlock
+_AGAIN = ("40001", "40P01", "23505")
+"""Serialization failure, deadlock, unique violation: another transaction made the row meanwhile,
+and a second look finds it."""
 _THREADS = 8
 
 
@@ -287,12 +289,19 @@ class PostgreSQL(Database):
                 if again:
                     time.sleep(0.005 * 2**tries * random.random())
                     continue
-                if getattr(error, "sqlstate", "") or isinstance(error, sa.exc.SQLAlchemyError):
+                if self._of_database(error):
+                    # Where the connection was lost in the commit, nobody knows whether it was made.
                     raise unusable(error, "database") from error
                 raise
             self.done += 1
             return value
         raise AssertionError("unreachable")  # pragma: no cover
+
+    def _of_database(self, error: Exception) -> bool:
+        """Whether the server or the way to it is the cause."""
+        import psycopg  # noqa: PLC0415 - an extra, which is there where this class is used
+
+        return isinstance(error, psycopg.Error | sa.exc.SQLAlchemyError)
 
     @contextmanager
     def _transaction(self, first: str = "") -> Iterator[Transaction]:
@@ -309,8 +318,14 @@ class PostgreSQL(Database):
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """One snapshot of the database."""
-        with self._transaction("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
-            yield tx
+        first = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        try:
+            with self._transaction(first) as tx:
+                yield tx
+        except Exception as error:
+            if self._of_database(error):
+                raise unusable(error, "database") from error
+            raise
 
     def stats(self) -> dict[str, float]:
         """See :meth:`Database.stats`."""

@@ -113,7 +113,8 @@ def insert(
         cap: (groups,) tasks that a group may hold.
         order: Tasks, in the order in which they are placed.
         strict: Stop at the first task that finds no place.
-        x: (n,) cluster of each task, or -1; written.
+        x: (n,) cluster of each task, or -1; written. What is given is kept where it may be used;
+            it must fit.
 
     Returns:
         Tasks that were placed.
@@ -127,13 +128,19 @@ def insert(
     seen_group, queue = np.zeros(len(cap), np.bool_), np.zeros(m, np.int64)
     lost = np.full(len(table), _NEVER)  # least size of a row that found no place
     same, failed, left = True, 0, room.sum()
-    for j in range(n):
-        x[j] = -1
-        same = same and size[j] == size[0]
     placed = 0
+    for j in range(n):
+        same = same and size[j] == size[0]
+        i, x[j] = x[j], -1
+        if i >= 0 and table[row[j], i] <= limit:
+            _move(j, i, x, size, fill, group, count, head, after, before)
+            left -= size[j]
+            placed += 1
     for j in order:
         if left <= 0:
             break
+        if x[j] >= 0:
+            continue
         i = _direct(table[row[j]], limit, size[j], room, fill, group, cap, count)
         if i >= 0:
             _move(j, i, x, size, fill, group, count, head, after, before)
@@ -255,13 +262,16 @@ def _enter(
 def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, price: Floats) -> int:
     """Place tasks of one slot each at the least total cost, all that can be placed.
 
+    Prices other than zeros may be given where there are no groups and as many tasks as places:
+    good ones, of a similar problem, make it quick.
+
     Args:
         cost: (n, M); infinite where a pair may not be used.
         room: (M,) tasks that each cluster may hold.
         group: (M,) group of each cluster, or -1.
         cap: (groups,) tasks that a group may hold.
         x: (n,) cluster of each task, or -1; written.
-        price: (M + groups,) what another place would save, of a cluster and of a group; written.
+        price: (M + groups,) prices to start from. What another place would save; written.
 
     Returns:
         Tasks that were placed.
@@ -272,12 +282,20 @@ def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, pric
     head = np.full(m, -1, np.int64)
     after, before = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     gain, who = np.full((m, m), np.inf), np.full((m, m), -1, np.int64)
-    far, done = np.zeros(m + p), np.zeros(m + p, np.bool_)
+    far, open_ = np.zeros(m + p), np.zeros(m + p, np.int64)
     parent, moved = np.zeros(m + p, np.int64), np.zeros((m + 1, 2), np.int64)
-    x[:], price[:] = -1, 0.0
+    x[:] = -1
     placed = 0
     for j in range(n):
-        end = _shortest(cost[j], gain, room, fill, group, cap, count, price, far, done, parent)
+        i = _wanted(cost[j], price, room, fill) if p == 0 else -1
+        if i >= 0:
+            _move(j, i, x, size, fill, group, count, head, after, before)
+            _gained(i, j, cost, gain, who)
+            placed += 1
+    for j in range(n):
+        if x[j] >= 0:
+            continue
+        end = _shortest(cost[j], gain, room, fill, group, cap, count, price, far, open_, parent)
         if end < 0:
             continue
         for v in range(m + p):
@@ -295,6 +313,19 @@ def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, pric
 
 
 @inner
+def _wanted(line: Floats, price: Floats, room: Longs, fill: Longs) -> int:
+    """The cluster that is best for a task at some prices, if one of the best has room; else -1."""
+    best = np.inf
+    for i in range(len(room)):
+        best = min(best, line[i] + price[i])
+    if best < np.inf:
+        for i in range(len(room)):
+            if line[i] + price[i] <= best and fill[i] < room[i]:
+                return i
+    return -1
+
+
+@inner
 def _shortest(
     line: Floats,
     gain: Floats,
@@ -305,49 +336,49 @@ def _shortest(
     count: Longs,
     price: Floats,
     far: Floats,
-    done: Bools,
+    open_: Longs,
     parent: Longs,
 ) -> int:
     """Dijkstra's method from a task over clusters and groups; where the path ends, or -1.
 
-    ``far`` is the length of the path and the price of its end together; all arcs are >= 0 so.
+    ``far`` is the length of the path and the price of its end together; all arcs are >= 0 so. The
+    nodes that are not reached for good are the first ones of ``open_``.
     """
-    m, nodes = len(room), len(far)
-    for v in range(nodes):
-        far[v], done[v], parent[v] = np.inf, False, -1
-    for i in range(m):
-        far[i] = line[i] + price[i]
-    while True:
-        v, best = -1, np.inf
-        for u in range(nodes):
-            if not done[u] and far[u] < best:
-                v, best = u, far[u]
-        if v < 0:
-            return -1
-        done[v] = True
-        if v >= m:
-            if count[v - m] < cap[v - m]:
-                return v
-            for i in range(m):
-                if group[i] == v - m and fill[i] > 0:
-                    _relax(v, i, best - price[v] + price[i], best, far, done, parent)
-            continue
-        if fill[v] < room[v]:
-            if group[v] < 0:
-                return v
-            g = m + group[v]
-            _relax(v, g, best - price[v] + price[g], best, far, done, parent)
-        for i in range(m):
-            _relax(v, i, best + gain[v, i] - price[v] + price[i], best, far, done, parent)
-
-
-@inner
-def _relax(
-    v: int, u: int, length: float, least: float, far: Floats, done: Bools, parent: Longs
-) -> None:
-    length = max(length, least)  # no shorter than here, but for rounding
-    if not done[u] and length < far[u]:
-        far[u], parent[u] = length, v
+    m, left = len(room), len(far)
+    at, best = -1, np.inf
+    for v in range(left):
+        open_[v], parent[v] = v, -1
+        far[v] = line[v] + price[v] if v < m else np.inf
+        if far[v] < best:
+            at, best = v, far[v]
+    while at >= 0:
+        v = open_[at]
+        left -= 1
+        open_[at] = open_[left]
+        g = v - m if v >= m else group[v]
+        if v >= m and count[g] < cap[g]:
+            return int(v)
+        spare = v < m and fill[v] < room[v]
+        if spare and g < 0:
+            return int(v)
+        least, base = best, best - price[v]
+        at, best = -1, np.inf
+        for q in range(left):
+            u = open_[q]
+            length = np.inf
+            if u < m and v < m:
+                length = base + gain[v, u] + price[u]
+            elif u >= m:
+                if spare and g == u - m:
+                    length = base + price[u]
+            elif group[u] == g and fill[u] > 0:
+                length = base + price[u]
+            length = max(length, least)  # no shorter than here, but for rounding
+            if length < far[u]:
+                far[u], parent[u] = length, v
+            if far[u] < best:
+                at, best = q, far[u]
+    return -1
 
 
 @inner

@@ -7,38 +7,23 @@ placements within it, the cheapest keeps the floor under the mean success by a m
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from walras.kernels.matching.placing import cheapest, insert
-from walras.policies.exchange.problem import Found, Late, Problem
+from walras.kernels.matching.placing import insert
+from walras.policies.exchange.draws import Draws
+from walras.policies.exchange.flows import Flow, cheapest_of
+from walras.policies.exchange.problem import SLACK, Found, Late, Problem
 from walras.types import Floats, Longs
 
-Draw = Callable[[Problem, float], tuple[Longs, Floats]]
-"""Clusters drawn for some tasks (-1 for the others) and their chances, within a longest time."""
-
-_DOUBLINGS = 40  # of the multiplier of the floor
-_HALVINGS = 6
+_RANGE, _HALVINGS = 1e4, 7  # of the multiplier of the floor, in logarithms
+_LARGE, _CLOSE = 50_000, 1e-3  # pairs from which a limit so near to its bound will do
 _JITTER = 1e-6  # relative; chooses among equal clusters
 _TRIALS = 6  # makespans looked at where the floor has a price
 
 
-@dataclass(frozen=True, eq=False)
-class Flow:
-    """A cheapest placement with its prices.
-
-    Attributes:
-        cluster: (n,) which cluster.
-        prices: (M,) what another slot of a cluster would save.
-    """
-
-    cluster: Longs
-    prices: Floats
-
-
-def all_placed(problem: Problem, limit: float, *, split: bool = False) -> Longs | None:
+def all_placed(
+    problem: Problem, limit: float, *, split: bool = False, near: Longs | None = None
+) -> Longs | None:
     """A placement of all tasks without longer pairs, if one is found.
 
     Args:
@@ -46,6 +31,7 @@ def all_placed(problem: Problem, limit: float, *, split: bool = False) -> Longs 
         limit: Longest time that may be used.
         split: Let the slots of a task go to several clusters, one by one: where even that does not
             fit, nothing does. Bounds on providers count tasks, and are left out then.
+        near: A placement of which as much is kept as the limit allows.
 
     Returns:
         (n,) clusters; of a split problem the clusters of the slots.
@@ -56,7 +42,7 @@ def all_placed(problem: Problem, limit: float, *, split: bool = False) -> Longs 
         row = np.repeat(row, problem.size)
         size, group = np.ones(len(row), np.int64), np.full(len(group), -1)
     order = np.argsort(-size, kind="stable")
-    cluster = np.full(len(row), -1)
+    cluster = np.full(len(row), -1) if near is None else near.copy()
     placed = insert(
         problem.seconds, row, limit, size, problem.room, group, problem.cap, order, True, cluster
     )
@@ -79,66 +65,42 @@ def least_limit(problem: Problem, late: Late) -> tuple[Longs, float, bool]:
     values = values[(values >= low) & (values <= longest)]
     mixed = bool((problem.size > 1).any())
     if mixed:  # the slots of a task one by one: a bound alone
-        first, _, ended = _bisected(problem, values, True, late)
+        low, _, ended = _bisected(problem, values, True, late)
         if not ended:
             return best, low, False
-        values = values[first:]
-        low = float(values[0])
-    first, found, ended = _bisected(problem, values, False, late)
-    if ended and not mixed:
-        low = float(values[first])
+    least, found, ended = _bisected(problem, values[values >= low], False, late)
+    low = low if mixed else least
     return best if found is None else found, low, ended
 
 
 def _bisected(
     problem: Problem, values: Floats, split: bool, late: Late
-) -> tuple[int, Longs | None, bool]:
-    """The first limit within which all are placed; the placement; whether the search ended.
+) -> tuple[float, Longs | None, bool]:
+    """The least limit within which all may be placed.
 
     The last limit is known to do; the first one is looked at first, since it often does.
+
+    Returns:
+        A lower bound on it, where each limit that does not do is known not to; the placement of
+        the least one that does; whether the search ended.
     """
     first, last, place = 0, len(values) - 1, 0
     best = None
-    while first < last:
+    while first < last and not close(problem, values[first], values[last]):
         if late():
-            return last, best, False
-        found = all_placed(problem, float(values[place]), split=split)
+            return float(values[first]), best, False
+        found = all_placed(problem, float(values[place]), split=split, near=best)
         if found is None:
             first = place + 1
         else:
             best, last = found, place
         place = (first + last) // 2
-    return last, best, True
+    return float(values[first]), best, True
 
 
-def cheapest_of(problem: Problem, cost: Floats) -> Flow | None:
-    """The cheapest placement of all tasks; large ones go first where sizes differ.
-
-    Args:
-        problem: The problem.
-        cost: (n, M); infinite where a pair may not be used.
-
-    Returns:
-        The placement and its prices, or None where large tasks leave no room for the others.
-    """
-    m = len(problem.room)
-    cluster, room, cap = np.full(len(cost), -1), problem.room.copy(), problem.cap.copy()
-    prices = np.zeros(m)
-    for size in np.unique(problem.size)[::-1]:
-        mine = np.flatnonzero(problem.size == size)
-        found, price = np.full(len(mine), -1), np.zeros(m + len(cap))
-        placed = cheapest(
-            np.ascontiguousarray(cost[mine]), room // size, problem.group, cap, found, price
-        )
-        if placed < len(mine):
-            return None
-        cluster[mine] = found
-        room -= size * np.bincount(found, minlength=m)
-        groups = problem.group[found]
-        cap -= np.bincount(groups[groups >= 0], minlength=len(cap))
-        of_group = np.where(problem.group >= 0, price[m:][problem.group] if len(cap) else 0.0, 0.0)
-        prices = np.maximum(prices, np.maximum(price[:m] - of_group, 0.0) / size)
-    return Flow(cluster, prices)
+def close(problem: Problem, low: float, high: float) -> bool:
+    """Whether a limit is near enough to its bound; only that of a large problem is."""
+    return problem.seconds.size > _LARGE and high <= low * (1.0 + _CLOSE)
 
 
 def work_of(problem: Problem, seed: int) -> Floats:
@@ -148,57 +110,56 @@ def work_of(problem: Problem, seed: int) -> Floats:
     return np.where(problem.usable, work * (1.0 + _JITTER * noise), np.inf)
 
 
-def safest(problem: Problem) -> Flow | None:
+def safest(problem: Problem, near: Flow | None = None) -> Flow | None:
     """The placement with the greatest mean chance of success."""
-    return cheapest_of(problem, np.where(problem.usable, 1.0 - problem.chance, np.inf))
+    return cheapest_of(problem, np.where(problem.usable, 1.0 - problem.chance, np.inf), near)
 
 
-def at_floor(problem: Problem, work: Floats, late: Late) -> tuple[Flow, float] | None:
+def at_floor(
+    problem: Problem, work: Floats, safe: Flow | None, late: Late
+) -> tuple[Flow, float] | None:
     """The placement of least work at the floor that is found, and the multiplier of the floor.
+
+    Args:
+        problem: The problem.
+        work: (n, M) what is to be least.
+        safe: The safest placement, where it reaches the floor.
+        late: Whether the time is up.
 
     Returns:
         None where no placement that is found reaches the floor.
     """
-    found = cheapest_of(problem, work)
-    if found is not None and problem.reaches_floor(found.cluster):
-        return found, 0.0
-    best = safest(problem)
-    if best is None or not problem.reaches_floor(best.cluster):
+    near = cheapest_of(problem, work)
+    if near is not None and problem.reaches_floor(near.cluster):
+        return near, 0.0
+    if safe is None:
         return None
-    low, high = 0.0, float(np.median(work[problem.usable]))
-    for step in range(_DOUBLINGS):
-        if late():
-            return best, high
-        tried = _weighted(problem, work, high)
-        if tried is not None and problem.reaches_floor(tried.cluster):
-            best = tried
-            break
-        low, high = high, high * 2.0
-        if step == _DOUBLINGS - 1:
-            return best, high
+    middle = float(np.median(work[problem.usable]))
+    low, high, best = middle / _RANGE, middle * _RANGE, safe
     for _ in range(_HALVINGS):
-        if late():
+        multiplier = float(np.sqrt(low * high))
+        tried = None if late() else _weighted(problem, work, multiplier, near)
+        if tried is None:
             break
-        middle = (low + high) / 2.0
-        tried = _weighted(problem, work, middle)
-        if tried is not None and problem.reaches_floor(tried.cluster):
-            best, high = tried, middle
+        near = tried
+        if problem.reaches_floor(tried.cluster):
+            best, high = tried, multiplier
         else:
-            low = middle
+            low = multiplier
     return best, high
 
 
-def _weighted(problem: Problem, work: Floats, multiplier: float) -> Flow | None:
-    return cheapest_of(problem, work + multiplier * (1.0 - problem.chance))
+def _weighted(problem: Problem, work: Floats, multiplier: float, near: Flow | None) -> Flow | None:
+    return cheapest_of(problem, work + multiplier * (1.0 - problem.chance), near)
 
 
-def solve(problem: Problem, seed: int, draw: Draw, late: Late) -> Found | None:
+def solve(problem: Problem, seed: int, draws: Draws, late: Late) -> Found | None:
     """The least makespan at the floor, then the least work.
 
     Args:
         problem: The problem.
         seed: Chooses among equal clusters.
-        draw: Draws clusters of some tasks, none slower than the longest time.
+        draws: Draws clusters of some tasks.
         late: Whether the time is up.
 
     Returns:
@@ -206,83 +167,98 @@ def solve(problem: Problem, seed: int, draw: Draw, late: Late) -> Found | None:
     """
     base, low, complete = least_limit(problem, late)
     limit = problem.makespan(base)
-    drawn, chance = draw(problem, limit)
-    held = problem
-    while (drawn >= 0).any():
-        start = all_placed(problem.fixed(drawn), limit)
-        if start is not None:
-            held, base = problem.fixed(drawn), start
-            break
-        # The clusters that were drawn leave no room for the others: draw fewer.
-        few = np.flatnonzero(drawn >= 0)
-        drawn[few[len(few) // 2 :]] = -1
-    found = _at_limit(held, base, limit, seed, late)
-    if found is None and held is not problem:
-        drawn[:] = -1
-        found = _at_limit(problem, base, limit, seed, late)
-    if found is None:
-        found = _above(problem, limit, seed, late)
-        low = low if found is None else max(low, found.bound)
-    if found is None:
-        return None
-    complete = complete and found.complete and not late()
-    chance = np.where(drawn >= 0, chance, 0.0)
-    return replace(found, bound=low, complete=complete, drawn=chance)
-
-
-def _at_limit(problem: Problem, base: Longs, limit: float, seed: int, late: Late) -> Found | None:
-    """The least work within a longest time and at the floor; None where the floor is missed."""
-    inside = problem.within(limit)
-    found = at_floor(inside, work_of(inside, seed), late)
-    n = len(base)
+    safe = _safe(problem.within(limit), None)
+    if safe is None and not problem.reaches_floor(base):
+        higher = _limit_at_floor(problem, limit, late)
+        if higher is None:
+            return None
+        limit, least, safe = higher
+        low, base = max(low, least), safe.cluster
+    inside, chance = problem.within(limit), np.zeros(len(base))
+    held = _drawn(problem, base, limit, safe, draws)
+    if held is not None:
+        inside, base, safe, chance = held
+    found = at_floor(inside, work_of(inside, seed), safe, late)
+    zeros, price, method = np.zeros(len(problem.room)), 0.0, "bottleneck"
     if found is not None:
         flow, multiplier = found
-        price = multiplier * n
-        return Found(flow.cluster, 0.0, "bottleneck", flow.prices, price, True, np.zeros(n))
-    if inside.reaches_floor(base):  # which the cheapest miss where they put large tasks first
-        zeros = np.zeros(len(problem.room))
-        return Found(base, 0.0, "augmenting paths", zeros, 0.0, True, np.zeros(n))
+        base, zeros, price = flow.cluster, flow.prices, multiplier * len(base)
+    elif inside.reaches_floor(base):  # the cheapest ones put large tasks first, and may not fit
+        method = "augmenting paths"
+    else:
+        return None
+    return Found(base, low, method, zeros, price, complete and not late(), chance)
+
+
+def _safe(problem: Problem, near: Flow | None) -> Flow | None:
+    """The safest placement, where it reaches the floor."""
+    best = np.where(problem.usable, problem.chance, 0.0).max(axis=1).mean()
+    if best < problem.floor - SLACK:
+        return None
+    found = safest(problem, near)
+    return found if found is not None and problem.reaches_floor(found.cluster) else None
+
+
+def _drawn(
+    problem: Problem, base: Longs, limit: float, safe: Flow | None, draws: Draws
+) -> tuple[Problem, Longs, Flow | None, Floats] | None:
+    """The problem with the clusters that are drawn, within a longest time that may be a bit longer.
+
+    All draws are kept or none: to drop those that came out badly would skew their chances.
+
+    Returns:
+        The problem, a placement, the safest one at the floor, and the chances of what was drawn;
+        None where nothing was drawn, or where it leaves the others no place or none at the floor.
+    """
+    drawn, chance = draws(problem, limit)
+    if not (drawn >= 0).any():
+        return None
+    fixed = problem.fixed(drawn)
+    for most in (limit, limit * (1.0 + draws.growth)):
+        held = fixed.within(most)
+        start = all_placed(held, most, near=np.where(drawn >= 0, -1, base))
+        if start is None:
+            continue
+        still = None if safe is None else _safe(held, safe)
+        if still is not None or held.reaches_floor(start):
+            return held, start, still, chance
     return None
 
 
-def _above(problem: Problem, limit: float, seed: int, late: Late) -> Found | None:
-    """The least longest time above another at which the floor is reached; its bound with it."""
-    higher = _limit_at_floor(problem, limit, late)
-    if higher is None:
-        return None
-    inside = problem.within(higher[0])
-    best = safest(inside)
-    if best is None:
-        return None
-    found = _at_limit(problem, best.cluster, higher[0], seed, late)
-    return None if found is None else replace(found, bound=higher[1], complete=not late())
-
-
-def _limit_at_floor(problem: Problem, above: float, late: Late) -> tuple[float, float] | None:
+def _limit_at_floor(problem: Problem, above: float, late: Late) -> tuple[float, float, Flow] | None:
     """The least longest time above another with which the floor can be reached.
 
     Returns:
-        The limit, and a lower bound on it; None where the floor is not reached without a limit.
+        The limit, a lower bound on it, and the safest placement within it; None where the floor is
+        not reached without a limit.
     """
     values = np.unique(problem.seconds[problem.usable])
-    whole = safest(problem)
-    if whole is None or not problem.reaches_floor(whole.cluster):
+    best = near = _safe(problem, None)
+    if best is None or near is None:
         return None
     exact = len(np.unique(problem.size)) == 1  # then the safest placement is found, always
     first, last = _by_safest_pairs(problem, values), len(values) - 1
     least = float(values[first])
     first = max(first, min(int(np.searchsorted(values, above, side="right")), last))
-    least = float(values[first]) if exact else least
-    while first < last and not late():
+    proved = exact
+    while first < last and not close(problem, values[first], values[last]) and not late():
         middle = (first + last) // 2
         inside = problem.within(float(values[middle]))
-        found = safest(inside)
+        short = _most_success(inside, near.prices) < problem.floor - SLACK
+        found = None if short else safest(inside, near)
         if found is not None and inside.reaches_floor(found.cluster):
-            last = middle
-        else:
-            first = middle + 1
-            least = float(values[first]) if exact else least
-    return float(values[last]), least
+            last, best, near = middle, found, found
+            continue
+        near = found or near
+        proved = proved and (exact or short)
+        first = middle + 1
+    return float(values[last]), float(values[first]) if proved else least, best
+
+
+def _most_success(problem: Problem, prices: Floats) -> float:
+    """An upper bound on the mean success, from any prices of slots: a value of the dual."""
+    gain = np.where(problem.usable, problem.chance - problem.size[:, None] * prices, -np.inf)
+    return float(gain.max(axis=1).sum() + (problem.room * prices).sum()) / len(gain)
 
 
 def _by_safest_pairs(problem: Problem, values: Floats) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from walras.errors import WalrasError
-from walras.policies.exchange import bottleneck, draws, queues
+from walras.policies.exchange import bottleneck, queues
+from walras.policies.exchange.draws import Draws
 from walras.policies.exchange.explain import Placed, figures
 from walras.policies.exchange.forecast import Predict, prior
 from walras.policies.exchange.policy import Policy
@@ -220,16 +221,18 @@ class Round:
 
     def search(self, time_limit: float | None) -> Found | None:
         """The least makespan at the floor."""
-        draw = draws.Draws(self.policy.explore, self.policy.near, self.seed)
+        policy = self.policy
+        draws = Draws(policy.explore, policy.near, self.seed, policy.tolerance)
         if self.problem.queues:
-            return queues.solve(self.problem, self.seed, draw, self.late, time_limit, None)
-        return bottleneck.solve(self.problem, self.seed, draw, self.late)
+            return queues.solve(self.problem, self.seed, draws, self.late, time_limit, None)
+        return bottleneck.solve(self.problem, self.seed, draws, self.late)
 
     def elastic(self, time_limit: float | None) -> Found | None:
         """A floor with a price."""
         price = self.policy.shortfall_price
         if self.problem.queues:
-            return queues.solve(self.problem, self.seed, draws.none, self.late, time_limit, price)
+            none = Draws(0.0, 0.0, self.seed)
+            return queues.solve(self.problem, self.seed, none, self.late, time_limit, price)
         return bottleneck.elastic(self.problem, price, self.late)
 
     def nothing(self) -> Found:

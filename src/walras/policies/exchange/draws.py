@@ -18,18 +18,20 @@ class Draws:
         share: Of the tasks.
         near: A cluster is drawn among those whose time is within this share of the task's best.
         seed: Of the draws.
+        growth: By which share the makespan may grow for them.
     """
 
     share: float
     near: float
     seed: int
+    growth: float = 0.0
 
     def __call__(self, problem: Problem, limit: float) -> tuple[Longs, Floats]:
         """Draw.
 
         Args:
             problem: The problem.
-            limit: No cluster is drawn that takes longer: the makespan stays as it is.
+            limit: No cluster is drawn that takes longer.
 
         Returns:
             (n,) clusters, -1 where none was drawn; (n,) the chance of each.
@@ -53,9 +55,3 @@ class Draws:
             if problem.group[i] >= 0:
                 left[problem.group[i]] -= 1
         return drawn, chance
-
-
-def none(problem: Problem, limit: float) -> tuple[Longs, Floats]:
-    """Draw nothing."""
-    n = len(problem.size)
-    return np.full(n, -1), np.zeros(n)

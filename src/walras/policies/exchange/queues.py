@@ -14,7 +14,8 @@ import numpy as np
 
 from walras.errors import WalrasError
 from walras.matching import match
-from walras.policies.exchange.bottleneck import Draw, all_placed
+from walras.policies.exchange.bottleneck import all_placed
+from walras.policies.exchange.draws import Draws
 from walras.policies.exchange.problem import Found, Late, Problem
 from walras.types import Bools, Longs
 
@@ -24,14 +25,19 @@ _NO_LIMIT = float(np.finfo(float).max)
 
 
 def solve(
-    problem: Problem, seed: int, draw: Draw, late: Late, seconds: float | None, price: float | None
+    problem: Problem,
+    seed: int,
+    draws: Draws,
+    late: Late,
+    seconds: float | None,
+    price: float | None,
 ) -> Found | None:
     """A placement of little makespan at the floor, with a lower bound.
 
     Args:
         problem: The problem.
         seed: Of the matching.
-        draw: Draws clusters of some tasks.
+        draws: Draws clusters of some tasks.
         late: Whether the time is up.
         seconds: Time limit of the matching, or None.
         price: What a unit of missing mean success costs; None where none may be missing.
@@ -40,7 +46,7 @@ def solve(
         The placement, or None where none is found that reaches the floor.
     """
     start = _listed(problem, problem.start)
-    drawn, chance = draw(problem, problem.makespan(start))
+    drawn, chance = draws(problem, problem.makespan(start))
     held, base = problem.fixed(drawn), all_placed(problem.fixed(drawn), _NO_LIMIT)
     if base is None:
         held, base, drawn = problem, start, np.full(len(start), -1)

@@ -171,6 +171,7 @@ class Builder:
         cluster = np.full(len(row), -1)
         count = int(min(len(order), snapshot.room.sum()))
         for _ in range(_ROUNDS):
+            cluster[:] = -1
             placed = insert(
                 table,
                 row,
