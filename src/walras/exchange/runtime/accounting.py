@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from walras.exchange.runtime.held import Held
+from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.service import jobs, regret
 from walras.exchange.store.statements import Transaction
 
 KIND = "regret"
-TIMER = "timer"
 
 _BATCH = 100  # rounds in a transaction
 

@@ -13,6 +13,9 @@ from walras.exchange.store.statements import Transaction
 
 T = TypeVar("T")
 
+TIMER = "timer"
+"""Subject of a job that time asks for; others were asked for by name."""
+
 
 class LostError(Exception):
     """Another process has taken the job over; nothing of this one's work was kept."""

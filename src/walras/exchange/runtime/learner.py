@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 
 from walras.exchange.runtime.compute import Compute
-from walras.exchange.runtime.held import Held
+from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.service import jobs
 from walras.exchange.store.statements import Transaction
 
 log = logging.getLogger("walras.exchange")
 
 KIND = "train"
-TIMER = "timer"
 
 
 class Learner:

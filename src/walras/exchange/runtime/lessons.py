@@ -11,8 +11,7 @@ import numpy as np
 
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.held import Held
-from walras.exchange.runtime.learner import TIMER
+from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.runtime.training import pack
 from walras.exchange.service import learning
 from walras.exchange.service.learning import Model, Rows

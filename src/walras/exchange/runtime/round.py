@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from walras.errors import WalrasError
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.held import Held
+from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Outcome, Planner
 from walras.exchange.service import jobs, rounds
@@ -22,7 +22,6 @@ from walras.exchange.store.statements import Statement, Transaction
 log = logging.getLogger("walras.exchange")
 
 KIND = "round"
-TIMER = "timer"
 ASKED = "asked"
 
 _PENDING = Statement(

@@ -88,6 +88,30 @@ def _direct(
     return best
 
 
+@inner
+def _keep(
+    table: Floats,
+    row: Longs,
+    limit: float,
+    size: Longs,
+    x: Longs,
+    fill: Longs,
+    group: Longs,
+    count: Longs,
+    head: Longs,
+    after: Longs,
+    before: Longs,
+) -> int:
+    """Keep the places that were given and may be used; their number."""
+    kept = 0
+    for j in range(len(row)):
+        i, x[j] = x[j], -1
+        if i >= 0 and table[row[j], i] <= limit:
+            _move(j, i, x, size, fill, group, count, head, after, before)
+            kept += 1
+    return kept
+
+
 @jit_in_order
 def insert(
     table: Floats,
@@ -127,15 +151,8 @@ def insert(
     seen, dead = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     seen_group, queue = np.zeros(len(cap), np.bool_), np.zeros(m, np.int64)
     lost = np.full(len(table), _NEVER)  # least size of a row that found no place
-    same, failed, left = True, 0, room.sum()
-    placed = 0
-    for j in range(n):
-        same = same and size[j] == size[0]
-        i, x[j] = x[j], -1
-        if i >= 0 and table[row[j], i] <= limit:
-            _move(j, i, x, size, fill, group, count, head, after, before)
-            left -= size[j]
-            placed += 1
+    placed = _keep(table, row, limit, size, x, fill, group, count, head, after, before)
+    same, failed, left = bool(np.all(size == size[0])) if n else True, 0, room.sum() - fill.sum()
     for j in order:
         if left <= 0:
             break
