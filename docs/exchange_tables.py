@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from walras.exchange import errors, states
-from walras.exchange.api.server import Address, build
+from walras.exchange.api.address import Address
+from walras.exchange.api.http import build
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.service import Service
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from walras.exchange.api.address import Address
 from walras.exchange.api.gate import Gate
-from walras.exchange.api.server import Address, build
+from walras.exchange.api.http import build
 from walras.exchange.api.state import Api
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.greedy import Greedy

@@ -45,7 +45,7 @@ class Compute:
         stopping: Callable[[], bool] = lambda: False,
         functions: Mapping[str, str] | None = None,
     ) -> None:
-        self._stopping = stopping
+        self.stopping = stopping
         named = {**FUNCTIONS, **(functions or {})}
         self._arguments = [f"{name}={place}" for name, place in named.items()]
         self._lock = threading.Lock()
@@ -141,7 +141,7 @@ class Compute:
             selector.register(handle, what)
             while True:
                 left = end - time.monotonic()
-                if self._stopping():
+                if self.stopping():
                     raise ComputeError("the service ends", where="compute")
                 if left <= 0.0:
                     raise ComputeError("took too long", where="compute", remedy="raise the limit")

@@ -46,6 +46,7 @@ class Service:
         exchange: Exchange,
         planner: Planner | None = None,
         handlers: dict[str, Handler] | None = None,
+        compute: Compute | None = None,
     ) -> Service:
         """A service of an exchange that is open; :meth:`start` lets it go on by itself.
 
@@ -53,9 +54,11 @@ class Service:
             exchange: The exchange.
             planner: Makes rounds.
             handlers: Who does other kinds of jobs, or does them in place of the usual ones.
+            compute: The process in which rounds are decided, where it has been begun.
         """
         metrics, stopping = Metrics(), exchange.stopping.is_set
-        compute, asking = Compute(stopping), Compute(stopping)
+        compute, asking = compute or Compute(), Compute(stopping)
+        compute.stopping = stopping
         chosen = planner or Greedy(exchange.settings.timing)
         rounds = Rounds(chosen, compute, metrics)
         learning = Compute(stopping)

@@ -30,7 +30,8 @@ Work = Callable[[Transaction], T]
 
 _GROUP = 256  # functions that one commit takes
 _BUSY_MS = 10_000
-_WAL_BYTES = 32 * 2**20  # of the log at which it is copied into the database
+_WAL_BYTES = 16 * 2**20  # of the log at which it is copied into the database
+_WAL_PAUSE = 0.5  # seconds until it is tried again where a reader was in the way
 _TRIES = 8  # of a transaction that PostgreSQL rolled back
 _AGAIN = ("40001", "40P01", "23505")
 """Serialization failure, deadlock, unique violation: another transaction made the row meanwhile,
@@ -121,6 +122,7 @@ class SQLite(Database):
         self._closed = False
         self.commits = 0
         self.done = 0
+        self._copy_at = 0.0
         self._writer = self._connected()
         self._thread = threading.Thread(target=self._serve, name="walras-writer", daemon=True)
         self._thread.start()
@@ -210,9 +212,17 @@ class SQLite(Database):
         return value, None
 
     def _checkpoint(self, cursor: Any) -> None:
-        if self.wal_bytes() > _WAL_BYTES:
+        """Copy the log into the database; a reader in the way is not waited for."""
+        if self.wal_bytes() <= _WAL_BYTES or time.monotonic() < self._copy_at:
+            return
+        cursor.execute("PRAGMA busy_timeout=0")
+        try:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cursor.fetchall()
+            busy = cursor.fetchall()[0][0]
+        except sqlite3.Error:  # the changes are durable in the log; the disk may be full
+            busy = 1
+        cursor.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        self._copy_at = time.monotonic() + (_WAL_PAUSE if busy else 0.0)
 
     def wal_bytes(self) -> int:
         """Bytes of the write-ahead log."""
