@@ -198,3 +198,10 @@ def test_a_refit_of_many_rows_takes_a_fraction_of_a_second_of_the_processor() ->
     began = time.process_time()
     fit(whole, start=before)
     assert time.process_time() - began < 2.0
+
+
+def test_tasks_without_features_are_predicted_by_their_clusters_means() -> None:
+    found = fit(sparse(200, 2, d=0))
+    told = found.predict(sparse(5, 2, 1, d=0))
+    assert np.ptp(told.times, axis=1) == pytest.approx([0.0, 0.0])
+    assert told.times[1, 0] / told.times[0, 0] == pytest.approx(np.exp(0.2), rel=0.15)

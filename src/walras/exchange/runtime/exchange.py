@@ -24,7 +24,7 @@ from typing import IO, Self, TypeVar
 from walras.exchange.runtime import home as homes
 from walras.exchange.runtime.clock import Clock
 from walras.exchange.runtime.settings import Settings
-from walras.exchange.service import jobs, outcomes
+from walras.exchange.service import jobs, outcomes, restored
 from walras.exchange.store.database import Database, open_database
 from walras.exchange.store.migrate import migrate
 from walras.exchange.store.statements import Transaction
@@ -126,6 +126,8 @@ class Exchange:
 
     def _begin(self, tx: Transaction, now: float) -> None:
         """Nobody could sync while it was down: no silence is held against an agent."""
+        if restored.make_good(tx, now, self.settings.timing):
+            log.warning("a backup was put back: no task is offered until old runs have ended")
         outcomes.extend_leases(tx, now, self.settings.timing)
         if self.locked is not None:  # the only process: what was held has lost its owner
             jobs.free_all(tx)

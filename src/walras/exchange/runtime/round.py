@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,7 +16,7 @@ from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Outcome, Planner
-from walras.exchange.service import jobs, rounds
+from walras.exchange.service import jobs, restored, rounds
 from walras.exchange.store.schema import task
 from walras.exchange.store.statements import Statement, Transaction
 
@@ -36,12 +37,15 @@ class Rounds:
         planner: Makes the plans.
         compute: The process that decides.
         metrics: Where rounds are counted.
+        now: Tells the service's time.
     """
 
     alone = True
 
-    def __init__(self, planner: Planner, compute: Compute, metrics: Metrics) -> None:
-        self.planner, self.compute, self.metrics = planner, compute, metrics
+    def __init__(
+        self, planner: Planner, compute: Compute, metrics: Metrics, now: Callable[[], float]
+    ) -> None:
+        self.planner, self.compute, self.metrics, self.now = planner, compute, metrics, now
 
     def ensure(self, tx: Transaction, now: float) -> None:
         """See that there is a timer: one that failed is gone."""
@@ -49,6 +53,8 @@ class Rounds:
 
     def wanted(self, tx: Transaction, keys: list[str]) -> str | None:
         """A round that was asked for; the timer's only while a task waits."""
+        if restored.offers_after(tx) > self.now():
+            return None
         asked = [key for key in keys if key != TIMER]
         if asked:
             return asked[0]

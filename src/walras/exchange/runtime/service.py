@@ -60,7 +60,7 @@ class Service:
         compute, asking = compute or Compute(), Compute(stopping)
         compute.stopping = stopping
         chosen = planner or Greedy(exchange.settings.timing)
-        rounds = Rounds(chosen, compute, metrics)
+        rounds = Rounds(chosen, compute, metrics, exchange.now)
         learning = Compute(stopping)
         usual: dict[str, Handler] = {
             KIND: rounds,

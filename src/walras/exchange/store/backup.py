@@ -28,6 +28,8 @@ from walras.exchange.store.database import unusable
 from walras.exchange.store.migrate import revision_of
 
 _SECONDS = 3600.0  # that pg_dump may take
+# A start on the copy makes good what has gone on since: see walras.exchange.service.restored.
+_MARK = "INSERT OR IGNORE INTO meta (name, value) VALUES ('restored', '1')"
 
 
 def backup(url: str, target: Path) -> None:
@@ -113,6 +115,11 @@ def _copy_sqlite(path: Path, part: Path) -> None:
             connection.execute("VACUUM INTO ?", (str(part),))
         finally:
             connection.close()
+        copy = sqlite3.connect(part, isolation_level=None)
+        try:
+            copy.execute(_MARK)
+        finally:
+            copy.close()
     except sqlite3.Error as error:
         raise unusable(error, str(path)) from error
     _verify(part)

@@ -121,27 +121,23 @@ def predicting(predictor: Predictor, typical: float) -> Predict:
         >>> from walras.predict import fit, recipe
         >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
         >>> predict = predicting(fit(jobs.train, jobs.validation), typical=60.0)
-        >>> predict(np.zeros((1, 0), np.float32), (), ("k80",)).seconds
+        >>> predict(np.zeros((1, 1), np.float32), ("layers",), ("k80",)).seconds
         array([[60.]])
     """
     unknown = prior(typical)
 
     def predict(features: Features, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:
-        base = unknown(features, names, clusters)
-        known = [i for i, uid in enumerate(clusters) if uid in predictor.clusters]
-        same = bool(names) and set(predictor.feature_names) == set(names)
-        if not (same and known and len(features)):
-            return base
+        if not clusters or not len(features) or set(predictor.feature_names) != set(names):
+            return unknown(features, names, clusters)
         frame = pd.DataFrame(features.astype(np.float64), columns=list(names))
-        found = predictor.predict(frame[list(predictor.feature_names)])
-        rows = [predictor.clusters.index(clusters[i]) for i in known]
-        parts = {name: getattr(base, name).copy() for name, *_ in _RANGES}
-        parts["seconds"][known] = np.clip(found.times[rows], _LEAST, _MOST)
-        parts["seconds_low"][known] = np.clip(found.low[rows], 0.0, _MOST)
-        parts["seconds_high"][known] = found.high[rows]
-        parts["chance"][known] = found.success[rows]
-        parts["chance_low"][known] = found.success_low[rows]
-        parts["chance_high"][known] = found.success_high[rows]
-        return Forecast(**parts)
+        found = predictor.predict(frame[list(predictor.feature_names)], clusters=clusters)
+        return Forecast(
+            seconds=np.clip(found.times, _LEAST, _MOST),
+            chance=found.success,
+            seconds_low=np.clip(found.low, 0.0, _MOST),
+            seconds_high=found.high,
+            chance_low=found.success_low,
+            chance_high=found.success_high,
+        )
 
     return predict
