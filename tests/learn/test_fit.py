@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,7 +57,6 @@ def test_a_warm_start_is_never_worse_on_validation(
     reached = judge.regret(placed, settings.decoder)
     assert reached == pytest.approx(min(value for _, value in learned.history), abs=1e-9)
     assert reached <= start
-    assert min(value for _, value in learned.history) >= 0.0
     assert min(value for _, value in learned.history) >= 0.0
     times = learned.times(small.test)
     assert times.shape == learned.success(small.test).shape == (3, 150)
@@ -210,54 +208,6 @@ def test_the_linear_ablation_is_judged_by_the_known_success(
 @pytest.mark.parametrize("price", [0.01, 10.0])
 def test_no_round_has_a_negative_regret(small: Recipe, price: float) -> None:
     made = lesson(small, LearnSettings(price=price), tasks_per_round=5)
-    judge, rng = made.validation, np.random.default_rng(0)
-    quickest = np.argmin(judge.truth[0], axis=1).astype(np.int32)
-    drawn = rng.integers(0, 3, judge.rounds.shape).astype(np.int32)
-    for placed in (quickest, drawn, made.terms.place(*judge.truth, margin=-0.5)):
-        assert np.all(judge.elastic(placed) >= 0.0)
-        for decoder in ("elastic", "hard"):
-            assert judge.regret(placed, decoder) >= 0.0
-
-
-def test_too_small_a_log_names_the_quarter_that_is_held_out(small: Recipe) -> None:
-    own = small.test.take(np.arange(8))
-    with pytest.raises(InputError, match=r"is 5; 8 of 8 tasks were measured.*2 are in the quarter"):
-        fit("tsm", own, tasks_per_round=5)
-    with pytest.raises(InputError, match=r"at most 2 with these tasks; .*about 20 tasks"):
-        fit("tsm", own, tasks_per_round=5)
-
-
-@pytest.mark.parametrize("method", ["spo+", "black-box", "tsm", "tam"])
-def test_the_linear_ablation_is_judged_by_the_known_success(
-    small: Recipe, quick: dict[str, Any], method: str
-) -> None:
-    settings = Learning(**(quick | {"method": method, "objective": "sum"}))
-    made = lesson(small, settings, tasks_per_round=4)
-    learned = fit_lesson(made, settings)
-    judge = made.validation
-    placed = learned.place(judge.tasks, judge.rounds)
-    for k, rounds in enumerate(judge.rounds[:20]):  # by the definition: every placement
-        t, a = judge.tasks.times[:, rounds], judge.tasks.success[:, rounds]
-        every = [
-            (t[list(x), range(4)].sum(), a[list(x), range(4)].mean())
-            for x in itertools.product(range(3), repeat=4)
-        ]
-        floor = min(made.terms.floor, max(success for _, success in every))
-        best = min(total for total, success in every if success >= floor - 1e-12)
-        own, reached = t[placed[k], range(4)].sum(), a[placed[k], range(4)].mean()
-        assert reached >= floor - 1e-9
-        assert judge.elastic(placed)[k] == pytest.approx(own / best - 1.0, abs=1e-12)
-    assert np.all(judge.elastic(placed) >= 0.0)
-    # A cheaper placement that misses the floor is infeasible, not better.
-    free = np.argmin(judge.truth[0], axis=1).astype(np.int32)
-    missed = judge.outcome(free).shortfall > judge.best.shortfall + 1e-9
-    assert missed.any()
-    assert np.all(np.isinf(judge.elastic(free)[missed]))
-
-
-@pytest.mark.parametrize("price", [0.01, 10.0])
-def test_no_round_has_a_negative_regret(small: Recipe, price: float) -> None:
-    made = lesson(small, Learning(price=price), tasks_per_round=5)
     judge, rng = made.validation, np.random.default_rng(0)
     quickest = np.argmin(judge.truth[0], axis=1).astype(np.int32)
     drawn = rng.integers(0, 3, judge.rounds.shape).astype(np.int32)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -126,58 +123,6 @@ def test_rounds_that_are_not_solved_are_not_differentiated_in_silence() -> None:
         forward_gradient(found, found.x)
     with pytest.warns(wl.InaccuracyWarning):
         assert not check_gradient(times, success, 0.8, reinitialised).passed
-
-
-EDGES: list[tuple[str, Any]] = [
-    ("chances of 1", lambda t, a: (t, np.ones_like(a))),
-    ("chances of 0 and of 1", lambda t, a: (t, np.round(a))),
-    ("a round of 0, a round of 1", lambda t, a: (t, np.arange(2.0)[:, None, None] + 0 * a)),
-    ("twelve decades", lambda t, a: (10.0 ** np.random.default_rng(0).uniform(-6, 6, t.shape), a)),
-    ("one cluster", lambda t, a: (t[:, :1], a[:, :1])),
-    ("one task", lambda t, a: (t[..., :1], a[..., :1])),
-    ("a pair that cannot run", lambda t, a: (np.where(t == t.max(), np.inf, t), a)),
-]
-
-
-@pytest.mark.parametrize(("name", "edit"), EDGES, ids=[name for name, _ in EDGES])
-@pytest.mark.parametrize("barrier", ["log", "elastic"])
-def test_edges_of_the_data_pass_the_check(name: str, edit: Any, barrier: str) -> None:
-    found = check_gradient(*edit(*batch(1, 2, 3, 5)), 0.8, Smoothing(0.1, barrier=barrier))
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("temperature", [0.3, 1e-2, 1e-4])
-def test_the_check_takes_steps_that_suit_the_temperature(temperature: float) -> None:
-    found = check_gradient(*batch(1, 2, 3, 5), 0.8, Smoothing(temperature))
-    assert found.passed, found
-    assert found.dense <= max(1e-6, found.uncertainty)
-
-
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1.001])
-def test_a_wrong_derivative_does_not_pass(wrong: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(relaxed: Any, by_x: torch.Tensor) -> Any:
-        found = implicit_gradient(relaxed, by_x)
-        return replace(found, times=found.times * wrong)
-
-    monkeypatch.setattr("walras.learn.check.implicit_gradient", broken)
-    found = check_gradient(*batch(1, 2, 3, 5), 0.8, Smoothing(0.3))
-    assert not found.implicit <= 1e-6
-    assert not found.passed
-
-
-def test_rounds_that_are_not_solved_are_not_differentiated_in_silence() -> None:
-    times, success = (torch.as_tensor(v) for v in batch(5, 2, 3, 6))
-    cold = Smoothing(1e-8, sharpness=1e6)  # below what double precision can hold
-    found = relaxed_match(times, success, 0.8, cold)
-    assert not bool(found.solved.all())
-    t = times.clone().requires_grad_()
-    shares = matched(t, success, 0.8, cold)
-    with pytest.warns(wl.InaccuracyWarning, match=r"not reliable in \d of 2 rounds.*temperature"):
-        shares.sum().backward()
-    with pytest.warns(wl.InaccuracyWarning, match="the derivative"):
-        forward_gradient(found, found.x)
-    with pytest.warns(wl.InaccuracyWarning):
-        assert not check_gradient(times, success, 0.8, cold).passed
 
 
 def test_orthogonal_directions_beat_the_printed_ones() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from tests.matching.rounds import batch
 import walras as wl
 from walras.matching import Decay, Relaxed, Smoothing, match_rounds, relaxed_match
 from walras.matching.relaxed_descent import descend
-from walras.matching.relaxed_newton import newton
 from walras.matching.relaxed_newton import newton
 from walras.matching.smoothed import covariance, curvatures, unvector, vector
 
@@ -78,54 +76,6 @@ def test_every_instance_is_solved(barrier: str, temperature: float, m: int, n: i
     for floor in (0.75, 0.85, 0.95):
         found = relaxed_match(times, success, floor, Smoothing(temperature, barrier=barrier))
         assert float(found.residual.max()) <= SOLVED
-
-
-def _lognormal(seed: int, rounds: int, m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return rng.lognormal(0.0, 1.0, (rounds, m, n)), rng.uniform(0.6, 1.0, (rounds, m, n))
-
-
-COLD = [(3, 6, 1e-4), (3, 6, 1e-6), (10, 50, 1e-4), (10, 50, 1e-6), (10, 50, 1e-8)]
-
-
-@pytest.mark.parametrize("barrier", BARRIERS)
-@pytest.mark.parametrize(("m", "n", "temperature"), COLD)
-def test_cold_rounds_are_solved_or_say_that_they_are_not(
-    barrier: str, m: int, n: int, temperature: float
-) -> None:
-    found = relaxed_match(*_lognormal(0, 40, m, n), 0.8, Smoothing(temperature, barrier=barrier))
-    residual = found.problem.residual(found.x)
-    assert torch.equal(found.solved, residual <= SOLVED)
-    assert [str(s) for s in found.status] == [
-        "optimal" if one else "optimal_inaccurate" for one in found.solved.tolist()
-    ]
-    assert int(found.solved.sum()) >= 38  # of 40; none is worse than rounding makes it
-    assert float(residual.max()) <= 1e-7
-    # Weak duality, which no solver enters.
-    assert float((found.value - found.bound).max()) <= 1e-8
-
-
-@pytest.mark.parametrize("speedup", [None, Decay(rate=0.3)], ids=["apart", "together"])
-def test_cold_rounds_are_solved_without_the_kernel_too(speedup: Decay | None) -> None:
-    stated = relaxed_match(*_lognormal(0, 30, 3, 6), 0.8, Smoothing(1e-6), speedup=speedup).problem
-    x, _ = newton(stated, 1e-13)
-    assert float(stated.residual(x).max()) <= SOLVED
-    far = stated.state(torch.roll(x, 1, dims=1))
-    again, _ = newton(stated, 1e-13, far)  # a start that misleads
-    assert float(stated.residual(again).max()) <= SOLVED
-
-
-def test_a_start_that_misleads_is_given_up() -> None:
-    times, success = _lognormal(1, 40, 3, 6)
-    other = relaxed_match(times[:, ::-1].copy(), success, 0.8, Smoothing(1e-4))
-    found = relaxed_match(times, success, 0.8, Smoothing(1e-4), start=other)
-    assert bool(found.solved.all())
-
-
-def test_a_matching_that_is_no_number_is_not_solved() -> None:
-    found = relaxed_match(*batch(1, 2, 3, 6), 0.8)
-    broken = replace(found, x=torch.full_like(found.x, torch.nan))
-    assert not bool(broken.solved.any())
 
 
 def _lognormal(seed: int, rounds: int, m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
