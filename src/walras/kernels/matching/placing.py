@@ -151,7 +151,7 @@ def insert(
     seen, dead = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     seen_group, queue = np.zeros(len(cap), np.bool_), np.zeros(m, np.int64)
     lost = np.full(len(table), _NEVER)  # least size of a row that found no place
-    placed = _keep(table, row, limit, size, x, fill, group, count, head, after, before)
+    placed = int(_keep(table, row, limit, size, x, fill, group, count, head, after, before))
     same, failed, left = bool(np.all(size == size[0])) if n else True, 0, room.sum() - fill.sum()
     for j in order:
         if left <= 0:
