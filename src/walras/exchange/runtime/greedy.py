@@ -16,11 +16,13 @@ from walras.exchange.runtime.planner import Outcome, Played
 from walras.exchange.service.rounds import Placed
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import cluster, placement, requirement, task
-from walras.exchange.store.statements import Statement, Transaction, given
+from walras.exchange.store.statements import Statement, Transaction, given, in_states
 
 _TAKEN = sa.select(sa.func.coalesce(sa.func.sum(placement.c.slots), 0)).where(
     placement.c.cluster == cluster.c.id,
-    placement.c.state.in_([sa.literal_column(f"'{s}'") for s in ("offered", "leased", "running")]),
+    sa.or_(
+        in_states(placement.c.state, "offered"), in_states(placement.c.state, "leased", "running")
+    ),
 )
 _CLUSTERS = Statement(
     sa.select(cluster.c.id, cluster.c.labels, cluster.c.slots - _TAKEN.scalar_subquery()).where(

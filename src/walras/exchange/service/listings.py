@@ -20,14 +20,10 @@ from walras.exchange.store.schema import (
     task,
     tenant,
 )
-from walras.exchange.store.statements import Statement, Transaction, given
+from walras.exchange.store.statements import Statement, Transaction, given, in_states
 
 Page = tuple[list[dict[str, Any]], str | None]
 """Entries, and the cursor of the page that follows."""
-
-
-def _in(column: sa.Column[Any], *states: str) -> sa.ColumnElement[bool]:
-    return column.in_([sa.literal_column(f"'{state}'") for state in states])
 
 
 def _cut(rows: Sequence[Any], limit: int, made: Callable[[Any], dict[str, Any]], key: str) -> Page:
@@ -50,7 +46,11 @@ _TAKEN = (
     sa.select(sa.func.coalesce(sa.func.sum(placement.c.slots), 0))
     .where(
         placement.c.cluster == cluster.c.id,
-        sa.or_(_in(placement.c.state, "offered", "leased", "running"), _HELD),
+        sa.or_(
+            in_states(placement.c.state, "offered"),
+            in_states(placement.c.state, "leased", "running"),
+            _HELD,
+        ),
     )
     .scalar_subquery()
 )
@@ -341,13 +341,12 @@ _TENANTS = Statement(
 )
 _IN_USE = Statement(
     sa.select(task.c.tenant, sa.func.sum(task.c.slots))
-    .where(_in(task.c.state, "placed", "leased", "running", "held"))
+    .where(in_states(task.c.state, "placed", "leased", "running", "held"))
     .group_by(task.c.tenant)
 )
+_OWNER = task.c.tenant + sa.literal_column("0")  # by the column SQLite would read all tasks
 _WAITING = Statement(
-    sa.select(task.c.tenant, sa.func.count())
-    .where(_in(task.c.state, "pending"))
-    .group_by(task.c.tenant)
+    sa.select(_OWNER, sa.func.count()).where(in_states(task.c.state, "pending")).group_by(_OWNER)
 )
 _HALF_LIFE = 3600.0  # seconds; of the slot-seconds that a tenant was granted
 

@@ -103,7 +103,7 @@ _LATE = Statement(
         placement.c.state.in_([sa.literal_column("'leased'"), sa.literal_column("'running'")]),
         placement.c.lease_until < given("now"),
     )
-    .order_by(placement.c.id)
+    .order_by(placement.c.id + 0)  # by the key alone SQLite would read the whole table in order
 )
 # Held runs whose scheduler has ended them by now, at their time limit.
 _HELD_TOO_LONG = Statement(
@@ -115,7 +115,7 @@ _HELD_TOO_LONG = Statement(
         task.c.token == placement.c.token,
         placement.c.lease_until < given("now"),
     )
-    .order_by(placement.c.id)
+    .order_by(placement.c.id + 0)  # by the key alone SQLite would read the whole table in order
 )
 _EXTEND = Statement(
     sa.update(placement)
@@ -127,7 +127,9 @@ _EXTEND_HELD = Statement(
     .where(
         placement.c.state == sa.literal_column("'unreachable'"),
         placement.c.lease_until.is_not(None),
-        placement.c.task.in_(sa.select(task.c.id).where(task.c.state == "held")),
+        placement.c.task.in_(
+            sa.select(task.c.id).where(task.c.state == sa.literal_column("'held'"))
+        ),
     )
     .values(
         lease_until=given("until")

@@ -20,7 +20,7 @@ from walras.exchange.store.schema import (
     task,
     tenant,
 )
-from walras.exchange.store.statements import Statement, Transaction, given
+from walras.exchange.store.statements import Statement, Transaction, given, in_states
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,7 @@ def _page(
         one = sa.select(tenant.c.id).where(tenant.c.name == given("tenant")).scalar_subquery()
         query = query.where(task.c.tenant == one)
     if states:
-        listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{state}'") for state in states]
-        query = query.where(task.c.state.in_(listed))
+        query = query.where(in_states(task.c.state, *states))
     if name:
         query = query.where(task.c.name == given("name"))
     if at:

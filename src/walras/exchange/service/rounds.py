@@ -79,7 +79,7 @@ _STALE_OFFERS = Statement(
             cluster.c.seen < given("silent"),
         ),
     )
-    .order_by(placement.c.id)
+    .order_by(placement.c.id + 0)  # by the key alone SQLite would read the whole table in order
 )
 _WITHDRAW = Statement(
     sa.update(placement)

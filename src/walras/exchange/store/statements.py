@@ -78,6 +78,12 @@ def given(name: str) -> sa.BindParameter[Any]:
     return sa.bindparam(name, None, required=False)
 
 
+def in_states(column: sa.Column[str], *states: str) -> sa.ColumnElement[bool]:
+    """``column in (...)`` in the form of a partial index's condition: SQLite compares the two."""
+    listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{state}'") for state in states]
+    return column == listed[0] if len(listed) == 1 else column.in_(listed)
+
+
 def inserting(table: sa.Table, *returning: sa.Column[Any]) -> Statement:
     """Insert a row; every column but the key is a parameter of its name."""
     columns = [c.name for c in table.columns if not (c.primary_key and c.autoincrement is True)]

@@ -214,7 +214,8 @@ def _drawn(
     if not (drawn >= 0).any():
         return None
     fixed = problem.fixed(drawn)
-    for most in (limit, limit * (1.0 + draws.growth)):
+    for growth in (0.0, draws.growth / 4.0, draws.growth):
+        most = limit * (1.0 + growth)
         held = fixed.within(most)
         start = all_placed(held, most, near=np.where(drawn >= 0, -1, base))
         if start is None:

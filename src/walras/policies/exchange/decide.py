@@ -222,7 +222,7 @@ class Round:
     def search(self, time_limit: float | None) -> Found | None:
         """The least makespan at the floor."""
         policy = self.policy
-        draws = Draws(policy.explore, policy.near, self.seed, policy.tolerance)
+        draws = Draws(policy.explore, policy.near, self.seed, policy.tolerance / 2.0)
         if self.problem.queues:
             return queues.solve(self.problem, self.seed, draws, self.late, time_limit, None)
         return bottleneck.solve(self.problem, self.seed, draws, self.late)

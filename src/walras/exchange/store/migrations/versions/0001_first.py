@@ -263,15 +263,19 @@ def _create_task() -> None:
     _index(
         "ix_task_bad_end", "task", ["state", "id"], "state IN ('failed', 'cancelled', 'expired')"
     )
-    _index("ix_task_deadline", "task", ["deadline"], "state IN ('pending')")
+    _index("ix_task_held", "task", ["id"], "state = 'held'")
+    _index("ix_task_deadline", "task", ["deadline"], "state = 'pending'")
     _index(
         "ix_task_open", "task", ["state", "id"], "state IN ('placed', 'leased', 'running', 'held')"
     )
     _index(
         "ix_task_pending",
         "task",
-        [sa.literal_column("priority DESC"), "id"],
-        "state IN ('pending')",
+        [
+            *(sa.literal_column("priority DESC"), "id", "tenant", "requirement", "slots"),
+            *("submitted", "deadline", "min_success"),
+        ],
+        "state = 'pending'",
     )
     _index("ix_task_tenant", "task", ["tenant", "id"])
 
@@ -316,10 +320,12 @@ def _create_placement() -> None:
         ["ended"],
         "state IN ('succeeded', 'failed', 'cancelled', 'preempted', 'unreachable')",
     )
+    _index("ix_placement_busy", "placement", ["cluster", "slots"], "state IN ('leased', 'running')")
+    _index("ix_placement_lost_on", "placement", ["cluster", "id"], "state = 'unreachable'")
     _index("ix_placement_lease", "placement", ["lease_until"], "state IN ('leased', 'running')")
     _index("ix_placement_live", "placement", ["agent", "id"], "state IN ('leased', 'running')")
-    _index("ix_placement_lost", "placement", ["agent", "id"], "state IN ('unreachable')")
-    _index("ix_placement_offered", "placement", ["cluster", "id"], "state IN ('offered')")
+    _index("ix_placement_lost", "placement", ["agent", "id"], "state = 'unreachable'")
+    _index("ix_placement_offered", "placement", ["cluster", "id"], "state = 'offered'")
     _index("ix_placement_round", "placement", ["round"])
 
 
