@@ -160,7 +160,7 @@ def test_a_start_without_prices_of_the_objective_is_taken_and_warns_of_nothing(
         ({"a": 1.0}, "is a dict"),
         (["much"], "is not numeric"),
         (np.zeros(2), r"has shape \(2,\)"),
-        (np.full((3, 12), np.inf), "has an infinite entry"),
+        (np.full((3, 12), np.inf), r"start\[0, 0\]: is inf.* 36 such entries"),
         (pd.DataFrame([[1.0]], index=["other"], columns=["other"]), "no resource of the problem"),
     ],
 )

@@ -76,7 +76,7 @@ def test_gavel_is_read_into_arrays(folder: Path) -> None:
 
 
 def test_columns_wants_one_scale_factor_a_job() -> None:
-    with pytest.raises(InputError, match=r"scale_factors.*shape \(2,\)"):
+    with pytest.raises(InputError, match=r"scale_factors: has shape \(1,\); allowed: \(2,\)"):
         data.load("gavel", synthetic=True).columns(["A3C", "A3C"], [1])
 
 

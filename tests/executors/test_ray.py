@@ -29,6 +29,10 @@ from walras.settings import Settings
 cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering
 CORES = 4
+# Old versions of Ray leave files and processes of their own to the garbage collector.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

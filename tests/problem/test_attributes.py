@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import walras as wl
 import walras.dede as dd
 
+CVXPY = tuple(int(part) for part in cp.__version__.split(".")[:3])
 N = 3
 REAL = ("nonneg", "nonpos", "pos", "neg", "bounds", "integer", "boolean")
 SQUARE = ("symmetric", "diag", "PSD", "NSD", "hermitian", "complex", "imag", "sparsity")
@@ -94,6 +95,8 @@ def truth(objective: Any, constraints: list[Any]) -> float:
     problem = cp.Problem(objective, constraints)
     if problem.is_mixed_integer() and any(v.is_complex() for v in problem.variables()):
         reject()  # cvxpy 1.9 drops the cones that complex numbers become on the way to HiGHS
+    if CVXPY < (1, 9, 3) and any(0 < len(v.boolean_idx) < v.size for v in problem.variables()):
+        reject()  # all of a variable counted as nonnegative where some elements are boolean
     try:
         value = problem.solve(cp.HIGHS if problem.is_mixed_integer() else cp.CLARABEL)
     except ValueError as reason:

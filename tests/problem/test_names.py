@@ -86,5 +86,5 @@ def test_a_whole_cvxpy_problem_is_taken_as_it_is() -> None:
         wl.Problem(plain, plain.constraints)
     with pytest.raises(wl.InputError, match="there is no such setting"):
         wl.solve(plain, solver="CLARABEL")  # type: ignore[arg-type]
-    with pytest.raises(wl.InputError, match="is a str"):
+    with pytest.raises(wl.InputError, match="problem: is 'problem'; allowed: a Separable"):
         wl.solve("problem")  # type: ignore[arg-type]

@@ -108,5 +108,5 @@ def test_a_sparse_value_that_is_not_finite_is_named() -> None:
     parameter, x = cp.Parameter((2, 2), name="rate"), cp.Variable(2, nonneg=True)
     problem = wl.Problem(cp.Minimize(cp.sum(x)), [parameter @ x >= 1])
     parameter.value = sp.csr_array([[1.0, np.inf], [0.0, 1.0]])
-    with pytest.raises(wl.InputError, match="rate: is not finite"):
+    with pytest.raises(wl.InputError, match=r"parameter rate\[0, 1\]: is inf"):
         problem.solve()

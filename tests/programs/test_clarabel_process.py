@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 from walras.certificate import certify
 from walras.domains import cluster_scheduling as cs
-from walras.engines.exact import conic
 from walras.engines.exact.conic_setup import ENDED
 from walras.engines.exact.engine import Exact
 from walras.errors import EngineError
@@ -208,14 +207,12 @@ def test_a_signal_that_another_thread_was_given_is_heard() -> None:
     assert time.perf_counter() - began < 10.0
 
 
-def test_an_engine_with_a_long_setup_gives_the_same_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_engine_with_a_long_setup_gives_the_same_answer() -> None:
     problem = logarithms()
     here = Exact().solve(problem, Settings(threads=1))
-    monkeypatch.setattr(conic, "LONG", -1.0)
+    slow = Exact(process_setup=0.0)
     for limit in (None, 60.0):
-        apart = Exact().solve(problem, Settings(threads=1, time_limit=limit))
+        apart = slow.solve(problem, Settings(threads=1, time_limit=limit))
         np.testing.assert_array_equal(apart.x, here.x)
         assert (apart.status, apart.message) == (Status.OPTIMAL, "Clarabel: Solved")
         assert len(apart.history) == len(here.history)
@@ -225,7 +222,7 @@ def test_an_engine_with_a_long_setup_gives_the_same_answer(
         seen.append(step)
         return len(seen) == 3
 
-    stopped = Exact().solve(problem, Settings(threads=1, on_progress=third))
+    stopped = slow.solve(problem, Settings(threads=1, on_progress=third))
     assert (stopped.status, len(stopped.history)) == (Status.INTERRUPTED, 3)
     assert certify(problem, stopped.x, stopped.t, stopped.prices).feasible
 
@@ -235,14 +232,13 @@ def test_an_engine_ended_in_its_setup_leaves_a_certified_point(
     monkeypatch: pytest.MonkeyPatch, by_limit: bool
 ) -> None:
     acting(monkeypatch, "import time; time.sleep(600)")
-    monkeypatch.setattr(conic, "LONG", -1.0)
     problem, settings = logarithms(), Settings(threads=1)
     if by_limit:
         settings = replace(settings, time_limit=SOON)
     else:
         pressed(SOON)
     began = time.perf_counter()
-    found = Exact().solve(problem, settings)
+    found = Exact(process_setup=0.0).solve(problem, settings)
     assert time.perf_counter() - began < 60.0
     assert found.message == ENDED
     assert found.status is (Status.LIMIT if by_limit else Status.INTERRUPTED)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from walras.data.dataset import Source
+from walras.data.formats.csv_table import read_csv
 from walras.data.store import unreadable
 
 NAME = "cluster_reliability"
@@ -67,7 +68,7 @@ def read(folder: Path) -> ClusterReliability:
     """
     path = folder / FILE
     try:
-        table = pd.read_csv(path)[list(COLUMNS)].set_index("cluster").astype({"fail_rate": float})
+        table = read_csv(path)[list(COLUMNS)].set_index("cluster").astype({"fail_rate": float})
     except (OSError, ValueError, KeyError) as error:
         raise unreadable(NAME, path, error) from error
     if not table["fail_rate"].between(0, 1).all():
@@ -83,7 +84,7 @@ def derive(sources: Sequence[bytes]) -> bytes:
     """
     lines = [",".join(COLUMNS)]
     for (source, clusters), raw in zip(CLUSTERS.items(), sources, strict=True):
-        table = pd.read_csv(io.BytesIO(raw), index_col="id")
+        table = read_csv(io.BytesIO(raw), index_col="id")
         rows = table.to_dict(orient="index")
         lines += [_line(name, source, rows[name]) for name in clusters]
     return ("\n".join(lines) + "\n").encode()

@@ -14,6 +14,7 @@ import pandas as pd
 
 from walras import checks
 from walras.data.dataset import Source
+from walras.data.formats.csv_table import read_csv
 from walras.data.store import unpacked, unreadable
 from walras.errors import DataError
 
@@ -101,7 +102,7 @@ def read(folder: Path) -> JobTraces:
     """
     path = folder / FILE
     try:
-        jobs = pd.read_csv(io.BytesIO(unpacked(path)), dtype=COLUMN_TYPES)
+        jobs = read_csv(io.BytesIO(unpacked(path)), dtype=COLUMN_TYPES)
     except (OSError, EOFError, ValueError) as error:
         raise unreadable(NAME, path, error) from error
     missing = set(COLUMN_TYPES) - set(jobs.columns)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from walras.data.dataset import Source
+from walras.data.formats.csv_table import read_csv
 from walras.data.store import unreadable
 from walras.errors import DataError
 from walras.types import Floats
@@ -55,7 +56,7 @@ def read(folder: Path) -> RoundNumbers:
     """
     path = folder / FILE
     try:
-        table = pd.read_csv(path)
+        table = read_csv(path)
         numbers = table["u"].to_numpy(dtype=np.float64)
         rounds = table["round"].tolist()
     except (OSError, ValueError, KeyError) as error:

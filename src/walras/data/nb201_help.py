@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from walras import checks
 from walras.data.dataset import Source
+from walras.data.formats.csv_table import read_csv
 from walras.data.formats.pickles import load_plain, load_plain_after
 from walras.data.store import MOST_UNPACKED, unreadable
 from walras.errors import DataError
@@ -103,7 +103,7 @@ def read(folder: Path) -> Latencies:
     """
     path = folder / FILE
     try:
-        table = pd.read_csv(path, dtype={"ops": str})
+        table = read_csv(path, dtype={"ops": str})
         operations = np.array([[int(digit) for digit in ops] for ops in table["ops"]])
         latency = table[list(DEVICES)].to_numpy(dtype=np.float64)
     except (OSError, ValueError, KeyError, TypeError) as error:

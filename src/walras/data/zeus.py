@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from walras.data.dataset import Source
+from walras.data.formats.csv_table import read_csv
 from walras.data.store import unreadable
 
 NAME = "zeus"
@@ -96,7 +97,7 @@ def read(folder: Path) -> ZeusTraces:
 
 def _table(path: Path, columns: tuple[str, ...], positive: str) -> pd.DataFrame:
     try:
-        table = pd.read_csv(path)[list(columns)]
+        table = read_csv(path)[list(columns)]
         numbers = table[positive].astype(float)
     except (OSError, ValueError, KeyError) as error:
         raise unreadable(NAME, path, error) from error

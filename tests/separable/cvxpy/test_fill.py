@@ -267,8 +267,8 @@ def test_a_divisor_of_squares_is_positive(divisor: float | None) -> None:
     assert template.fill()[0].rows.weight.tolist() == [1.0, 1.0]
     p.project_and_assign(0.0)
     p._value = None if divisor is None else np.array(divisor)
-    given = np.nan if divisor is None else divisor
-    with pytest.raises(InputError, match=f"atom quadratic: its divisor is {given}"):
+    given = "NaN" if divisor is None else divisor
+    with pytest.raises(InputError, match=f"divisor of atom quadratic: is {given}"):
         template.fill()
 
 

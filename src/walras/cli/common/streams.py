@@ -47,10 +47,10 @@ def keep_stdout_for_results() -> None:
     """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(_nowhere(1), "w", closefd=False)  # noqa: SIM115 (for the whole process)
+    if sys.stderr is None:  # early NumPy 2.0 cannot be imported without one
+        sys.stderr = open(_nowhere(2), "w", closefd=False)  # noqa: SIM115 (for the whole process)
     if results_descriptor() != 1:  # replaced
         return
-    if sys.stderr is None:
-        _nowhere(2)
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from walras import checks
+from walras.data.formats.csv_table import read_csv
 from walras.data.formats.graphs import read_demands
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
@@ -143,7 +144,7 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
         if file.suffix == ".npy":
             return traffic(np.load(file, allow_pickle=False), network, str(file))
         if file.suffix == ".csv":
-            frame = pd.read_csv(file, index_col=0, dtype={0: str})
+            frame = read_csv(file, index_col=0, dtype={0: str})
             frame.index = frame.index.map(str)
             return traffic(frame, network, str(file))
     except (
