@@ -107,6 +107,27 @@ def test_a_call_is_given_up_when_the_service_ends() -> None:
         compute.close()
 
 
+def test_closing_does_not_wait_for_a_call(compute: Compute) -> None:
+    compute.call("echo", b"", 60.0)
+    began = time.monotonic()
+    errors: list[ComputeError] = []
+
+    def call() -> None:
+        try:
+            compute.call("sleep", b"", 60.0)
+        except ComputeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    time.sleep(0.2)
+    compute.close()
+    thread.join(10.0)
+    assert time.monotonic() - began < 5.0
+    assert len(errors) == 1
+    assert compute.call("echo", b"again", 60.0) == b"again"
+
+
 def test_it_ends_with_its_parent() -> None:
     code = (
         "import sys, threading, time\n"

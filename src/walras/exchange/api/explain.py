@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
+from walras.exchange.errors import NotFoundError
 from walras.exchange.service import queries
+from walras.exchange.service.snapshots import decision_of, snapshot
+from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import round_
 from walras.exchange.store.statements import Statement, Transaction
+from walras.policies.exchange.policy import Policy
+from walras.rounds import Blocker, Circumstances, blockers_of
 
 _LAST = Statement(
-    sa.select(round_.c.id, round_.c.state, round_.c.started, round_.c.blockers, round_.c.why)
+    sa.select(round_.c.id, round_.c.state, round_.c.started, round_.c.decision, round_.c.why)
     .where(round_.c.state != "computing")
     .order_by(round_.c.id.desc())
     .limit(1)
@@ -29,8 +36,17 @@ _WORDS = {
 }
 
 
-def why_of(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
-    """Why a task is where it is; of one that waits, every blocker of the last round.
+def why_of(
+    tx: Transaction, now: float, uid: str, owner: str | None, timing: Timing
+) -> dict[str, Any]:
+    """Why a task is where it is; of one that waits, every blocker.
+
+    Args:
+        tx: One consistent view.
+        now: The service's time.
+        uid: The task.
+        owner: The tenant that asks; None for an operator.
+        timing: How long leases last.
 
     Raises:
         NotFoundError: There is no such task, or it is another tenant's.
@@ -46,12 +62,52 @@ def why_of(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
         return made | {"text": _WORDS[found["state"]].format(**found)}
     last = tx.first(_LAST)
     if last is None or last[2] < found["submitted"]:
-        return made | {"round": None, "text": "waits for its first round"}
-    seq, state, _, _, why = last
-    text = f"round {seq} did not place it"
-    if state == "failed":
-        text = f"round {seq} failed: {why}"
-    return made | {"round": int(seq), "text": text}
+        said, blockers = "waits for its first round", _now(tx, now, uid, timing)
+        made["round"] = None
+    else:
+        seq, state, _, decision, why = last
+        made["round"] = int(seq)
+        said = f"round {seq} " + (f"failed ({why})" if state == "failed" else "did not place it")
+        then = _of_round(decision, uid)  # None where it looked at those before it alone
+        blockers = _now(tx, now, uid, timing) if then is None else then
+    made["blockers"] = [_shown(tx, one, owner) for one in blockers]
+    texts = [one["text"] for one in made["blockers"]]
+    return made | {"text": ": ".join([said, "; ".join(texts)]) if texts else said}
+
+
+def _of_round(stored: Any, uid: str) -> list[Blocker] | None:
+    """What a round found of a task; None where it did not look at it, or is forgotten."""
+    if stored is None:
+        return None
+    decision = decision_of(bytes(stored))
+    if uid not in decision.tasks:
+        return None
+    return decision.blockers.about(decision.tasks.index(uid))
+
+
+def _now(tx: Transaction, now: float, uid: str, timing: Timing) -> list[Blocker]:
+    """What keeps a task from being placed now, without predictions."""
+    key = queries.find(tx, uid, None)
+    taken = snapshot(tx, now, Policy(), timing, also=(key,))
+    if uid not in taken.tasks.uid:
+        return []
+    j = taken.tasks.uid.index(uid)
+    beyond = np.zeros(len(taken.tasks), np.bool_)
+    beyond[j] = taken.tasks.ahead[j] > 0
+    plan = np.full(len(taken.tasks), -1)
+    found = blockers_of(taken, plan, Circumstances(beyond=beyond)).about(j)
+    # As nothing is placed in this plan, that it leaves free slots means nothing.
+    return [one for one in found if one.code != "left"]
+
+
+def _shown(tx: Transaction, blocker: Blocker, owner: str | None) -> dict[str, Any]:
+    """A blocker as it is told: another tenant's task has no name."""
+    if blocker.code == "reserved" and owner is not None:
+        try:
+            queries.find(tx, blocker.word, owner)
+        except NotFoundError:
+            blocker = replace(blocker, word="a larger task")
+    return blocker.document()
 
 
 def history(found: dict[str, Any], placements: list[dict[str, Any]]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from walras.exchange.api.routing import (
     ScopedRoute,
     Uid,
     answered,
+    api_of,
     caller_of,
     needs,
     once,
@@ -189,8 +190,9 @@ async def shown(request: Request, uid: Uid, seen: IfNoneMatch = None) -> Respons
 )
 async def why(request: Request, uid: Uid) -> Response:
     """Every reason why a task was not placed, with numbers; or where it is and since when."""
-    owner = caller_of(request).tenant
-    return answered(await reading(request, lambda tx: why_of(tx, uid, owner)))
+    owner, exchange = caller_of(request).tenant, api_of(request).exchange
+    now, timing = exchange.now(), exchange.settings.timing
+    return answered(await reading(request, lambda tx: why_of(tx, now, uid, owner, timing)))
 
 
 @router.get(

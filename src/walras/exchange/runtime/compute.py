@@ -22,7 +22,8 @@ _WARM = 120.0  # seconds until it has imported, and compiled what was never comp
 
 FUNCTIONS: Mapping[str, str] = {
     "echo": "walras.exchange.runtime.child:echo",
-    "warm": "walras.exchange.runtime.child:echo",
+    "warm": "walras.exchange.runtime.deciding:warmed",
+    "decide": "walras.exchange.runtime.deciding:decided",
     "train": "walras.exchange.runtime.training:train",
     "score": "walras.exchange.runtime.training:score",
 }
@@ -51,6 +52,7 @@ class Compute:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._idle = False  # whether the pipes hold nothing of an earlier call
+        self._closing = False
         self.started = 0
 
     def warm(self) -> None:
@@ -141,7 +143,7 @@ class Compute:
             selector.register(handle, what)
             while True:
                 left = end - time.monotonic()
-                if self.stopping():
+                if self.stopping() or self._closing:
                     raise ComputeError("the service ends", where="compute")
                 if left <= 0.0:
                     raise ComputeError("took too long", where="compute", remedy="raise the limit")
@@ -165,9 +167,11 @@ class Compute:
                 pipe.close()
 
     def close(self) -> None:
-        """End the process; a call that waits is given up first."""
+        """End the process; a call that waits is given up first. A later call begins another one."""
+        self._closing = True
         with self._lock:
             self._kill()
+            self._closing = False
 
 
 def _handle(pipe: IO[bytes] | None) -> int:

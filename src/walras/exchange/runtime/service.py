@@ -10,11 +10,11 @@ from walras.exchange.runtime.accounting import Accounting
 from walras.exchange.runtime.background import Background
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.held import Handler
 from walras.exchange.runtime.learner import Learner
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Planner
+from walras.exchange.runtime.planning import RoundPlanner
 from walras.exchange.runtime.round import KIND, Rounds
 
 
@@ -59,7 +59,7 @@ class Service:
         metrics, stopping = Metrics(), exchange.stopping.is_set
         compute, asking = compute or Compute(), Compute(stopping)
         compute.stopping = stopping
-        chosen = planner or Greedy(exchange.settings.timing)
+        chosen = planner or RoundPlanner(exchange.settings.timing)
         rounds = Rounds(chosen, compute, metrics, exchange.now)
         learning = Compute(stopping)
         usual: dict[str, Handler] = {

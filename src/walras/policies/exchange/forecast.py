@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from walras.errors import InputError
 from walras.types import Floats
@@ -124,6 +123,8 @@ def predicting(predictor: Predictor, typical: float) -> Predict:
         >>> predict(np.zeros((1, 1), np.float32), ("layers",), ("k80",)).seconds
         array([[60.]])
     """
+    import pandas as pd  # noqa: PLC0415 - a second to import, and the prior does without
+
     unknown = prior(typical)
 
     def predict(features: Features, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:

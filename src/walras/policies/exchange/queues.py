@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from walras.errors import WalrasError
-from walras.matching import match
 from walras.policies.exchange.bottleneck import all_placed
 from walras.policies.exchange.draws import Draws
 from walras.policies.exchange.problem import Found, Late, Problem
 from walras.types import Bools, Longs
 
-_SHARES = "slots" in inspect.signature(match).parameters  # whether tasks can share slots
 _GAIN = 1e-12  # of a chance that counts
 _NO_LIMIT = float(np.finfo(float).max)
 
@@ -51,7 +49,7 @@ def solve(
     if base is None:
         held, base, drawn = problem, start, np.full(len(start), -1)
     best, bound, method, ended = _listed(held, base), _bound(problem), "list scheduling", True
-    matched = _matched(held, seed, seconds, price) if _SHARES and not late() else None
+    matched = None if late() else _matched(held, seed, seconds, price)
     if matched is not None:
         cluster, lower, ended = matched
         repaired = _repaired(held, cluster, best)
@@ -90,6 +88,11 @@ def _matched(
     problem: Problem, seed: int, seconds: float | None, price: float | None
 ) -> tuple[Longs, float, bool] | None:
     """The matching's placement, its bound, and whether it ended by itself."""
+    # Most rounds let no task queue, and the matching takes a second to import.
+    from walras.matching import match  # noqa: PLC0415
+
+    if "slots" not in inspect.signature(match).parameters:
+        return None  # it knows no clusters that tasks share
     rows = np.flatnonzero((problem.free > 0) & problem.usable.any(axis=0))
     given: dict[str, Any] = {"slots": problem.free[rows], "sizes": problem.size}
     try:
