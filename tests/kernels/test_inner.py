@@ -46,7 +46,11 @@ def _calls(path: Path, tree: ast.AST) -> Iterator[str]:
             module = (node.module or "").rpartition(".")[2]
             names |= {a.asname or a.name for a in node.names if (module, a.name) in INNER}
             modules |= {a.asname or a.name: a.name for a in node.names}
-    within = {id(node) for kernel in _compiled(tree, "jit", "jit_in_order", "inner") for node in ast.walk(kernel)}
+    within = {
+        id(node)
+        for kernel in _compiled(tree, "jit", "jit_in_order", "inner")
+        for node in ast.walk(kernel)
+    }
     for node in ast.walk(tree):
         if id(node) in within:
             continue
