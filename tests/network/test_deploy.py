@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 from tests.network.drivers.small import RING, problem, quadratic
 
+import walras as wl
 from walras.errors import DataError, EngineError, InputError
-from walras.network._deploy import DeployProgress, _audit, deploy
-from walras.network._replay import replay
+from walras.network._deploy import Deployment, DeployProgress, _audit, deploy
+from walras.network._replay import Replay, replay
 from walras.network.drivers.consistency import in_flight
 from walras.network.drivers.launch import Child, Host
 from walras.network.drivers.lock import Lock, claim
@@ -96,6 +97,33 @@ def test_processes_in_rounds_do_what_the_simulator_does(tmp_path: Path) -> None:
     assert again.same == (True,) * 5
     assert not again.books.difference.any()
     assert "advice" in (tmp_path / "centre-000.log").read_text()
+    _check_saved_deployment(replace(found, failures={3: "lost"}), tmp_path / "deployment.npz")
+    _check_saved_replay(again, tmp_path / "replay.npz")
+
+
+def _check_saved_deployment(found: Deployment, path: Path) -> None:
+    found.save(path)
+    read = wl.load(path)
+    assert isinstance(read, Deployment)
+    assert (repr(read), str(read)) == (repr(found), str(found))
+    assert read.frame().equals(found.frame())
+    assert read.share_frame().equals(found.share_frame())
+    assert (read.audit, read.gap, read.bound) == (found.audit, found.gap, found.bound)
+    assert (read.folder, read.failures) == (found.folder, found.failures)
+    assert (read.digests, read.refused) == (found.digests, found.refused)
+    assert read.models is not None
+    np.testing.assert_array_equal(read.models, found.models)
+
+
+def _check_saved_replay(found: Replay, path: Path) -> None:
+    found.save(path)
+    read = wl.load(path)
+    assert isinstance(read, Replay)
+    assert repr(read) == repr(found)
+    assert read.frame().equals(found.frame())
+    assert [node.digest for node in read.nodes] == [node.digest for node in found.nodes]
+    np.testing.assert_array_equal(read.books.held, found.books.held)
+    assert (read.same, read.audits, read.status) == (found.same, found.audits, found.status)
 
 
 class Stopper:

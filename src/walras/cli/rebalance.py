@@ -19,6 +19,7 @@ from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress, TimeLimit
 from walras.cli.common.streams import put, tell
 from walras.domains import load_balancing as lb
+from walras.domains.load_balancing.sequence import published_rounds
 from walras.errors import InputError
 from walras.reports.rebalance import (
     facts_of,
@@ -114,12 +115,18 @@ def rebalance(
             )
             result = lb.solve_round(problem, options(on_progress=callback))
         else:
-            room = 16.0 if memory is None else memory
-            played, source = _play(
-                rounds or 0, size or "256x2048", band, room, options(), stages, baseline=baseline
+            numbers = data.load("lb_random")
+            played = published_rounds(
+                numbers.numbers[: _checked_rounds(rounds, len(numbers.numbers))],
+                size=_parsed_size(size or "256x2048"),
+                band=band,
+                memory=16.0 if memory is None else memory,
+                options=options(),
+                baseline=baseline,
+                on_progress=stages.count,
             )
     if shards is None:
-        _print_rounds(played, source, figure, output)
+        _print_rounds(played, f"{numbers.source}, {numbers.origin}", figure, output)
         if stages.stopped:
             tell(f"stopped after {len(played[-1].rounds)} of {rounds} rounds")
             raise typer.Exit(ExitCode.INTERRUPTED)
@@ -190,36 +197,18 @@ def _print(result: lb.Rebalanced, figure: Path | None, output: Format) -> None:
     tell(message_of(result))
 
 
-def _play(
-    rounds: int,
-    size: str,
-    band: float,
-    memory: float,
-    options: lb.Options,
-    stages: Stages,
-    *,
-    baseline: bool,
-) -> tuple[list[lb.Rounds], str]:
-    numbers = data.load("lb_random")
-    if not 1 <= rounds <= len(numbers.numbers):
+def _checked_rounds(rounds: int | None, most: int) -> int:
+    if rounds is None or not 1 <= rounds <= most:
         raise InputError(
             f"is {rounds}",
             where="--rounds",
-            allowed=f"1 to {len(numbers.numbers)}",
+            allowed=f"1 to {most}",
             remedy="the sequence has that many rounds",
         )
-    servers, shards = _parsed(size)
-    u = numbers.numbers[:rounds]
-    first = lb.first_round(float(u[0]), servers=servers, shards=shards, band=band, memory=memory)
-    word = "replicas kept" if options.keep else "replicas dropped"
-    policy = partial(lb.solve_round, options=options)
-    played = [lb.play(first, u, policy, f"Walras, {word}", stages.count)]
-    if baseline and not stages.stopped:
-        played.append(lb.play(first, u, lb.estore, "E-Store greedy", stages.count))
-    return played, f"{numbers.source}, {numbers.origin}"
+    return rounds
 
 
-def _parsed(size: str) -> tuple[int, int]:
+def _parsed_size(size: str) -> tuple[int, int]:
     left, _, right = size.partition("x")
     if not (left.isdigit() and right.isdigit() and 1 < int(left) <= int(right)):
         raise InputError(

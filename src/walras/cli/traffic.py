@@ -34,14 +34,13 @@ from walras.cli.common.solving import (
 from walras.cli.common.streams import put, tell
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
-from walras.domains.traffic_engineering.traffic import model_traffic
+from walras.domains.traffic_engineering.objectives import named_objective
+from walras.domains.traffic_engineering.traffic import named_traffic, names_file
 from walras.reports import traffic as report
 from walras.reports.solution import facts_of
 from walras.reports.tables import Table, record, to_json
-from walras.separable import Leximin, Separable
 from walras.solution import Solution
 from walras.solving import solve
-from walras.types import Floats
 
 _SHOWN = 12  # links and pairs in the tables; json and csv have all of them
 _PATHS, _SOLVING = "finding paths", "solving for flows"
@@ -196,9 +195,12 @@ def traffic(
         capacity=capacity_attribute,
         draw_capacities=draw_capacities,
     )
-    net, asked = _asked(net, failures, seed, demand, load)
+    checks.whole(failures, "--failures", 0, net.links - 1, words=", so that a link is left")
+    asked = named_traffic(demand, net, load=load, seed=seed)
+    if failures:
+        net = net.without(te.random_failures(net, failures, seed))
     aim = TOLERANCE if tolerance is None else tolerance
-    drop = joined or failures > 0 or not _is_file(demand)
+    drop = joined or failures > 0 or not names_file(demand)
     with (
         Interruptible() as interrupt,
         Stages(_EXPECTED, aim, interrupt, shown=progress, limit=time_limit) as stages,
@@ -206,9 +208,10 @@ def traffic(
         stages.begin(_PATHS)
         paths = te.candidate_paths(net, k, _KINDS[kind], threads=threads, on_progress=stages.count)
         kept = te.joined_traffic(asked, paths) if drop else asked
-        given = report.RoutedTraffic(net, asked, paths, kept, _drawn(net, demand, failures))
+        synthetic = report.synthetic_parts(net, demand, failures)
+        given = report.RoutedTraffic(net, asked, paths, kept, synthetic)
         solution = solve(
-            _state(given, objective, levels),
+            named_objective(objective.value, net, kept, paths, levels),
             engine=chosen,
             tolerance=aim,
             time_limit=time_limit,
@@ -222,46 +225,6 @@ def traffic(
     raise typer.Exit(ended(solution.status, solution.gap, tolerance))
 
 
-def _asked(
-    net: te.Network, failures: int, seed: int, demand: str, load: float
-) -> tuple[te.Network, Floats]:
-    """The network without the links that fail, and what is asked of it."""
-    checks.whole(failures, "--failures", 0, net.links - 1, words=", so that a link is left")
-    asked = _demand(demand, net, load, seed)
-    return net.without(te.random_failures(net, failures, seed)) if failures else net, asked
-
-
-def _drawn(net: te.Network, demand: str, failures: int) -> str:
-    """What of the data is drawn at random, in words."""
-    parts = ["stand-in of the network"] if "synthetic" in net.origin else []
-    parts += ["capacities"] if "drawn" in net.origin else []
-    parts += [] if _is_file(demand) else [f"{demand} traffic"]
-    parts += ["failures"] if failures else []
-    return ", ".join(parts)
-
-
-def _is_file(demand: str) -> bool:
-    return bool(Path(demand).suffix)
-
-
-def _demand(demand: str, net: te.Network, load: float, seed: int) -> Floats:
-    """Traffic from a file, or drawn from a model to carry a share of all capacity."""
-    if _is_file(demand):
-        return te.load_traffic(demand, net)
-    return model_traffic(demand, net, load=load, seed=seed)
-
-
-def _state(given: report.RoutedTraffic, objective: Objective, levels: int) -> Separable | Leximin:
-    if objective is Objective.FAIR:
-        return te.max_min_fair(given.net, given.kept, given.paths, levels=levels)
-    state = {
-        Objective.TOTAL: te.max_total_flow,
-        Objective.UTILISATION: te.min_max_utilisation,
-        Objective.CONCURRENT: te.max_concurrent_flow,
-    }[objective]
-    return state(given.net, given.kept, given.paths)
-
-
 def _print(
     given: report.RoutedTraffic,
     solution: Solution,
@@ -269,8 +232,7 @@ def _print(
     output: Format,
     figure: Path | None,
 ) -> None:
-    paths, x = given.paths, solution.x
-    flow = np.where(x > report.NEGLIGIBLE * max(float(x.max()), 1e-300), x, 0.0)
+    paths, flow = given.paths, report.without_rounding(solution.x)
     judged = te.evaluate(given.demand, paths, flow)
     if figure is not None:
         _draw(figure, judged, given.net)

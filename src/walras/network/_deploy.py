@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ from walras.network.problem.quanta import AuditError
 from walras.network.protocol.settings import Settings
 from walras.network.run import cost_gaps, share_rows
 from walras.progress import OnProgress, Progress
+from walras.saving import save, saved_fields
 from walras.status import Status
 from walras.types import Bools, Floats, Longs
 
@@ -73,9 +74,6 @@ def _of_members(watch: Callable[[Sequence[Member], float], object]) -> OnProgres
         return bool(watch(members, step.elapsed))
 
     return hook
-
-
-"""Called with the centres and the seconds so far; stops the deployment when it returns True."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +192,29 @@ class Deployment:
     def share_frame(self) -> pd.DataFrame:
         """One row a step and centre: step, centre, share."""
         return share_rows(self.records.steps, self.problem.quanta.shares(self.records.shares))
+
+    def save(self, path: str | Path) -> None:
+        """Write the deployment with its problem to one file, which :func:`walras.load` reads.
+
+        The traces stay in the folder of the deployment.
+
+        Args:
+            path: The file, such as ``deployment.npz``.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        save(self, path)
+
+    def to_saved(self) -> dict[str, Any]:
+        """The fields, with the folder as text."""
+        return saved_fields(self) | {"folder": str(self.folder)}
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Self:
+        """The deployment that :meth:`to_saved` describes."""
+        failures = {int(centre): text for centre, text in parts["failures"].items()}
+        return cls(**{**parts, "folder": Path(parts["folder"]), "failures": failures})
 
     def __repr__(self) -> str:
         ran = f"{int(self.alive.sum())} of {len(self.alive)} centres ran to the end"

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any, Self
 
 import pandas as pd
 
 from walras.deprecated import renamed_keywords
 from walras.errors import DataError, InputError
 from walras.network._deploy import FINAL
-from walras.network.drivers.bundle import unpack_node_config
+from walras.network.drivers.bundle import (
+    pack_network_config,
+    pack_node_config,
+    unpack_network_config,
+    unpack_node_config,
+)
 from walras.network.drivers.folder import node_config_path, read_json
 from walras.network.drivers.manifest import Manifest, fingerprints
 from walras.network.drivers.recorded_node import check_fingerprint, node_of
+from walras.network.drivers.snapshot import frozen, thawed
 from walras.network.drivers.trace import (
     HEAD_BYTES,
     TAKE,
@@ -33,6 +41,7 @@ from walras.network.protocol.centre import NodeConfig
 from walras.network.protocol.messages import MessageError
 from walras.network.protocol.node import NetworkConfig, Node
 from walras.progress import OnProgress, counts, tell
+from walras.saving import save, saved_fields
 from walras.status import Status
 
 _AUDIT_EVERY = 500  # events
@@ -62,6 +71,31 @@ class Replay:
     def __repr__(self) -> str:
         equal = sum(found is True for found in self.same)
         return f"Replay({self.events} events, {equal} of {len(self.same)} states the same)"
+
+    def save(self, path: str | Path) -> None:
+        """Write the replay with the states of all centres to one file for :func:`walras.load`.
+
+        Args:
+            path: The file, such as ``replay.npz``.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        save(self, path)
+
+    def to_saved(self) -> dict[str, Any]:
+        """The fields, with the configurations and the states of the centres as JSON."""
+        states = [[pack_node_config(node.node_config), frozen(node)] for node in self.nodes]
+        shared = pack_network_config(self.nodes[0].network_config)
+        return saved_fields(self) | {"nodes": json.dumps([shared, states])}
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Self:
+        """The replay that :meth:`to_saved` describes."""
+        shared, states = json.loads(parts["nodes"])
+        agreed = unpack_network_config(shared)
+        nodes = tuple(thawed(state, unpack_node_config(own), agreed) for own, state in states)
+        return cls(**{**parts, "nodes": nodes})
 
     def frame(self) -> pd.DataFrame:
         """One row a centre: epoch, ticks, quanta held, and whether its state is the same."""

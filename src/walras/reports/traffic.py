@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.domains import traffic_engineering as te
+from walras.domains.traffic_engineering.traffic import names_file
 from walras.reports.tables import Cell, Table
 from walras.types import Floats
 
-NEGLIGIBLE = 1e-9  # share of the largest flow below which a flow is rounding
+_NEGLIGIBLE = 1e-9  # share of the largest flow below which a flow is rounding
 _SHOWN = 12  # pairs in the table; json and csv have all of them
 
 
@@ -36,6 +37,26 @@ class RoutedTraffic:
     def headline(self) -> str:
         """A title that says what of the data is synthetic."""
         return f"synthetic data: {self.synthetic}" if self.synthetic else ""
+
+
+def synthetic_parts(net: te.Network, demand: str, failures: int) -> str:
+    """The parts of the data that are drawn at random, in words.
+
+    Args:
+        net: The network.
+        demand: The file or the model of the demand.
+        failures: Number of links that fail at random.
+    """
+    parts = ["stand-in of the network"] if "synthetic" in net.origin else []
+    parts += ["capacities"] if "drawn" in net.origin else []
+    parts += [] if names_file(demand) else [f"{demand} traffic"]
+    parts += ["failures"] if failures else []
+    return ", ".join(parts)
+
+
+def without_rounding(flow: Floats) -> Floats:
+    """(paths,) the flow, with 0 in place of flows that are rounding."""
+    return np.where(flow > _NEGLIGIBLE * max(float(flow.max()), 1e-300), flow, 0.0)
 
 
 def facts_of(given: RoutedTraffic, judged: te.Evaluation) -> dict[str, Cell]:
@@ -93,7 +114,7 @@ def links_table(given: RoutedTraffic, judged: te.Evaluation, price: Floats, most
 def worst_served(given: RoutedTraffic, judged: te.Evaluation) -> Table:
     """The pairs that lack most."""
     lacking = np.where(judged.demand > judged.served, judged.demand - judged.served, 0.0)
-    lacking[lacking <= NEGLIGIBLE * judged.demand] = 0.0
+    lacking[lacking <= _NEGLIGIBLE * judged.demand] = 0.0
     some = int(np.count_nonzero(lacking))
     order = np.argsort(-lacking, kind="stable")[: min(some, _SHOWN)].tolist()
     names = given.paths.pair_names

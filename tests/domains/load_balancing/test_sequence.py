@@ -9,7 +9,7 @@ import pytest
 
 from walras import data
 from walras.domains import load_balancing as lb
-from walras.domains.load_balancing.sequence import counted_moves
+from walras.domains.load_balancing.sequence import counted_moves, published_rounds
 from walras.progress import counts
 from walras.status import Status
 
@@ -27,6 +27,25 @@ def test_loads_fall_as_a_power_of_the_rank() -> None:
     assert load[0] == 100.0
     assert load[2] == pytest.approx(100.0 / np.sqrt(2.0), abs=5e-5)
     np.testing.assert_allclose(np.round(load * 1e4), load * 1e4, rtol=1e-14)
+
+
+def test_the_published_rounds_are_those_of_play_and_stop_before_the_baseline() -> None:
+    u = data.load("lb_random").numbers[:2]
+    kept, greedy = published_rounds(u, size=(8, 64), options=lb.Options(attempts=50), baseline=True)
+    first = lb.first_round(float(u[0]), servers=8, shards=64)
+    alone = lb.play(first, u, partial(lb.solve_round, options=lb.Options(attempts=50)))
+    assert [r.moves for r in kept.rounds] == [r.moves for r in alone.rounds]
+    assert [r.moves for r in greedy.rounds] == [
+        r.moves for r in lb.play(first, u, lb.estore).rounds
+    ]
+    (stopped,) = published_rounds(
+        u,
+        size=(8, 64),
+        options=lb.Options(attempts=5),
+        baseline=True,
+        on_progress=lambda step: True,
+    )
+    assert (len(stopped.rounds), stopped.status) == (1, Status.INTERRUPTED)
 
 
 def test_moves_are_counted_above_a_load() -> None:

@@ -14,7 +14,7 @@ from tests.domains.traffic_engineering.networks import Case, diamond, network, r
 import walras as wl
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import candidates
-from walras.domains.traffic_engineering.traffic import top_tenth
+from walras.domains.traffic_engineering.traffic import named_traffic, top_tenth
 from walras.engines.interior.form import MAX_SLOTS
 from walras.progress import counts
 from walras.select.choose import choose
@@ -34,6 +34,20 @@ def wan() -> Case:
     net = network(ends, list(rng.uniform(10.0, 100.0, len(ends))))
     paths = te.candidate_paths(net, cache=False)
     return Case(net, te.lognormal_traffic(net, seed=1, total=0.2 * net.capacity.sum()), paths)
+
+
+def test_a_named_demand_is_a_file_or_a_model(tmp_path: Path) -> None:
+    net = diamond().net
+    drawn = named_traffic("lognormal", net, load=0.2, seed=3)
+    np.testing.assert_array_equal(
+        drawn, te.lognormal_traffic(net, seed=3, total=0.2 * net.capacity.sum())
+    )
+    np.save(tmp_path / "own.npy", drawn)
+    np.testing.assert_array_equal(
+        named_traffic(str(tmp_path / "own.npy"), net, load=9.0, seed=0), drawn
+    )
+    with pytest.raises(wl.InputError, match="there is no traffic model 'poisson'"):
+        named_traffic("poisson", net, load=0.1, seed=0)
 
 
 def test_paths_are_found_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

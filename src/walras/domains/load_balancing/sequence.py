@@ -11,14 +11,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from walras.deprecated import renamed_keywords
+from walras.domains.load_balancing.baselines import estore
 from walras.domains.load_balancing.inputs import make_round
 from walras.domains.load_balancing.instance import Round
-from walras.domains.load_balancing.rebalance import solve_round
+from walras.domains.load_balancing.rebalance import Options, solve_round
 from walras.domains.load_balancing.result import Rebalanced
 from walras.progress import OnProgress, counts, tell
 from walras.status import Status
@@ -156,6 +158,47 @@ def first_round(
         band=band,
         memory=memory,
     )
+
+
+def published_rounds(
+    numbers: Sequence[float] | Floats,
+    *,
+    size: tuple[int, int] = (256, 2048),
+    band: float = 0.1,
+    memory: float = 16,
+    options: Options | None = None,
+    baseline: bool = False,
+    on_progress: OnProgress | None = None,
+) -> list[Rounds]:
+    """Play the published sequence by the local search, and by E-Store's greedy when asked.
+
+    Args:
+        numbers: u of each round.
+        size: Numbers of servers and shards.
+        band: Half the width of the band around the targets, relative.
+        memory: Room for replicas on each server.
+        options: Options of the local search.
+        baseline: Whether E-Store's greedy plays the same rounds too.
+        on_progress: Called after each round with a Progress that counts them; True stops.
+
+    Returns:
+        The rounds of each policy; the baseline is left out when ``on_progress`` stopped before it.
+
+    Example:
+        >>> from walras.domains.load_balancing.sequence import published_rounds
+        >>> played = published_rounds([0.2, 0.4], size=(4, 16), baseline=True)
+        >>> [one.policy for one in played]
+        ['Walras, replicas kept', 'E-Store greedy']
+    """
+    chosen = options or Options()
+    servers, shards = size
+    first = first_round(float(numbers[0]), servers=servers, shards=shards, band=band, memory=memory)
+    name = f"Walras, replicas {'kept' if chosen.keep else 'dropped'}"
+    policy = partial(solve_round, options=chosen)
+    played = [play(first, numbers, policy, name, on_progress)]
+    if baseline and played[0].status is Status.FEASIBLE:
+        played.append(play(first, numbers, estore, "E-Store greedy", on_progress))
+    return played
 
 
 @renamed_keywords(counts, progress="on_progress")

@@ -16,7 +16,7 @@ used: a matrix that does not fit, a negative demand, a demand between nodes that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from walras.errors import InputError
 from walras.kernels.paths.arrays import path_columns
 from walras.separable import Family, Leximin, Rows, Separable, Side, Utility
 from walras.types import Bools, Floats, Longs
+
+Objective = Literal["total", "utilisation", "concurrent", "fair"]
 
 
 def max_total_flow(network: Network, demand: Demand, paths: Paths) -> Separable:
@@ -162,6 +164,30 @@ def max_min_fair(
     rows = case.rows(case.served("demand", upper=case.demand), case.shortfall(share))
     problem = case.state("max-min fair flow", rows, scalar="least rate", scalar_cost=-1.0)
     return Leximin(problem, "rate", levels)
+
+
+def named_objective(
+    name: Objective, network: Network, demand: Demand, paths: Paths, levels: int = 10
+) -> Separable | Leximin:
+    """State the objective of a name.
+
+    Args:
+        name: ``total``, ``utilisation``, ``concurrent`` or ``fair``.
+        network: The network.
+        demand: (nodes, nodes) traffic.
+        paths: Candidate paths.
+        levels: For ``fair``: levels at most.
+
+    Returns:
+        The problem, for :func:`walras.solve`.
+    """
+    if name == "fair":
+        return max_min_fair(network, demand, paths, levels=levels)
+    if name == "total":
+        return max_total_flow(network, demand, paths)
+    if name == "utilisation":
+        return min_max_utilisation(network, demand, paths)
+    return max_concurrent_flow(network, demand, paths)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ diagonal, in the unit of the links' capacities.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Never
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from walras import checks
 from walras.domains.traffic_engineering import matrices
-from walras.domains.traffic_engineering.matrices import Demand
+from walras.domains.traffic_engineering.matrices import Demand, load_traffic
 from walras.domains.traffic_engineering.network import Network, generator, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
@@ -137,27 +138,38 @@ def bimodal_traffic(
     return _scaled(network, weight, total, ("ratio", ratio))
 
 
-def model_traffic(model: str, network: Network, *, load: float, seed: int) -> Floats:
-    """Traffic drawn from a model named in words, to carry a share of all capacity.
+def names_file(demand: str) -> bool:
+    """Whether the name of a demand is that of a file, and not of a model."""
+    return bool(Path(demand).suffix)
+
+
+def named_traffic(demand: str, network: Network, *, load: float, seed: int) -> Floats:
+    """Read traffic from a file, or draw it from a model so that it carries a share of all capacity.
 
     Args:
-        model: ``lognormal``, ``gravity`` or ``bimodal``.
+        demand: A file for :func:`load_traffic`, or ``lognormal``, ``gravity`` or ``bimodal``.
         network: The network.
-        load: All traffic as a share of the capacity of all links.
-        seed: Seed of the model.
+        load: Total traffic of a model as a share of the capacity of all links.
+        seed: Seed of a model.
+
+    Returns:
+        (nodes, nodes) traffic.
 
     Raises:
-        InputError: There is no such model.
+        DataError: The file cannot be read.
+        InputError: There is no such model, or the file's matrix does not fit the network.
     """
+    if names_file(demand):
+        return load_traffic(demand, network)
     total = load * float(network.capacity.sum())
-    if model == "lognormal":
+    if demand == "lognormal":
         return lognormal_traffic(network, seed=seed, total=total)
-    if model == "gravity":
+    if demand == "gravity":
         return gravity_traffic(network, seed=seed, total=total)
-    if model == "bimodal":
+    if demand == "bimodal":
         return bimodal_traffic(network, seed=seed, total=total)
     raise InputError(
-        f"there is no traffic model '{model}'",
+        f"there is no traffic model '{demand}'",
         where="demand",
         allowed="lognormal, gravity, bimodal, or a .npy, .csv, .xml or .txt file",
         remedy="use one of these",
