@@ -1,4 +1,4 @@
-"""What every engine is: a name, its options, which problems it takes, and how it solves them."""
+"""The interface of every engine: a name, options, the problems it takes, and ``solve``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from walras.settings import Settings
 
 @dataclass(frozen=True, repr=False)
 class Engine(Options, ABC):
-    """A way to solve problems, with its options.
+    """A method that solves problems, with its options.
 
     Each engine is one frozen dataclass: its fields are its options, checked when it is made. Hand
     it to ``engine=``; a name, such as ``"admm"``, stands for the engine with its default options.
@@ -53,18 +53,18 @@ class Engine(Options, ABC):
 
         Args:
             problem: The problem.
-            settings: What any engine may be asked for.
+            settings: The settings that every engine honours.
 
         Returns:
-            The best point with its prices. Nothing of it is trusted: :mod:`walras.certificate`
-            measures it against the problem.
+            The best point with its prices. :mod:`walras.certificate` trusts none of it and measures
+            it against the problem.
 
         Raises:
             EngineError: The engine does not take the problem, or it broke down.
         """
 
     def persistent(self) -> AbstractContextManager[Engine]:
-        """The engine for several solves in a row, between which its workers may stay."""
+        """Keep the engine's workers, where it has any, for several solves in a row."""
         return nullcontext(self)
 
     def require(self, problem: Separable) -> None:
@@ -87,7 +87,7 @@ class Engine(Options, ABC):
 
 
 def has_integers(problem: Separable) -> bool:
-    """Whether some entries must be whole.
+    """Whether some entries must be integers.
 
     Args:
         problem: The problem.

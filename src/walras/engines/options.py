@@ -12,7 +12,7 @@ def number(default: float, low: float, high: float, *, whole: bool = False) -> A
     """A field that holds a number within a range.
 
     Args:
-        default: Its value where the caller gives none.
+        default: The value when the caller gives none.
         low: Least value.
         high: Largest value.
         whole: Whether it must be a whole number.
@@ -46,7 +46,7 @@ class Options:
                 )
 
     def _called(self, name: str) -> str:
-        """What messages call an option."""
+        """The name of an option in messages."""
         return name
 
     def __repr__(self) -> str:

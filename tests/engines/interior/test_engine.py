@@ -215,7 +215,7 @@ def test_a_start_of_which_many_demands_are_unknown_is_left_out(
 
 @pytest.mark.parametrize("gain", [0.0, 0.002, 0.02])
 def test_an_optimum_of_zero_is_recognised(gain: float) -> None:
-    """The gap falls with the value: no ratio of the two ever says that nothing is worth doing."""
+    """The gap ratios with the value: no ratio of the two ever says that nothing is worth doing."""
     size = np.random.default_rng(0).integers(1, 5, 9).astype(float)
     x = cp.Variable((4, 9), nonneg=True)
     peak = cp.max((x @ size) / 5.0)

@@ -23,8 +23,8 @@ def test_large_alpha_is_proved(alpha: float, seed: int) -> None:
 
 def test_falls_end_where_the_slope_has_grown_enough() -> None:
     form = make_form(cs.alpha_fair([[6.0, 3.0]], [2, 1], [8], alpha=10.0))
-    hastened = Layout.of(form).hastened
+    decrease_factor = Layout.of(form).decrease_factor
     power = form.kind == Utility.POWER
-    np.testing.assert_array_equal(hastened[~power], 1.0)
-    least = 1.0 - 1.0 / hastened[power]
+    np.testing.assert_array_equal(decrease_factor[~power], 1.0)
+    least = 1.0 - 1.0 / decrease_factor[power]
     np.testing.assert_allclose(least**-10.0, 1e3)

@@ -13,12 +13,12 @@ from walras.engines.interior.step_length import best_share
 @settings(max_examples=100)
 @given(seed=st.integers(0, 100_000), lines=st.integers(1, 40), size=st.sampled_from([0.3, 3.0]))
 def test_no_share_of_a_fine_grid_lets_a_step_go_further(seed: int, lines: int, size: float) -> None:
-    falls, change = size * np.random.default_rng(seed).normal(size=(2, lines))
+    ratios, change = size * np.random.default_rng(seed).normal(size=(2, lines))
     shares = np.linspace(0.1, 1.0, 1001)
-    highest = np.maximum(np.max(falls[:, None] + change[:, None] * shares, axis=0), 1.0)
-    share = best_share(falls, change)
+    highest = np.maximum(np.max(ratios[:, None] + change[:, None] * shares, axis=0), 1.0)
+    share = best_share(ratios, change)
     assert 0.1 <= share <= 1.0
-    found = max(1.0, float(np.max(falls + share * change)))
+    found = max(1.0, float(np.max(ratios + share * change)))
     assert found <= np.min(highest) * (1.0 + 1e-9)
 
 

@@ -1,10 +1,10 @@
-r"""The rows' block: every narrow row by itself, by Newton's method on its price.
+r"""The rows' block: Newton's method on the price of each narrow row.
 
 Row r with copies y is ``min sum_k rho w_k (y_k - v_k)^2 / 2 + f_r(sum_k a_k y_k)`` inside the
-entries' bounds, with ``y_k = clip(v_k - p_r a_k / (rho w_k))``. What the copies use of the row,
-F(p), falls with its price; only F and its slope -H at one price are ever needed of the copies, and
-both are sums over demands. Around a price the row's model ``F - H (p' - p)`` meets the bounds
-(softened: ``bound + s p'``) at
+entries' bounds, with ``y_k = clip(v_k - p_r a_k / (rho w_k))``. The copies' use of the row, F(p),
+falls with its price. The method needs only F and its slope -H at one price, and both are sums over
+demands. Around a price the row's model ``F - H (p' - p)`` meets the bounds (softened:
+``bound + s p'``) at
 
     p' = max((H p + F - upper) / (H + s), 0) + min((H p + F - lower) / (H + s), 0).
 
@@ -23,16 +23,17 @@ from walras.engines.admm.roots import increasing_root
 from walras.separable import Utility, utility
 from walras.types import Floats
 
-_LEAST_LEFT = 0.1  # share of a negative price that a step leaves: utilities need one below zero
+# share of a negative price that a step leaves, since utilities need a price below zero
+_LEAST_LEFT = 0.1
 _TINY = np.finfo(float).tiny
-_SCALAR_TOLERANCE = 1e-12  # of the scalar's root, relative to what prices pay: about rounding
+_SCALAR_TOLERANCE = 1e-12  # of the scalar's root, relative to the prices' payment; about rounding
 
 
 class CouplingRows:
     """Prices of the narrow rows, and of the shared scalar if it stands in them.
 
     Args:
-        rows: The rows; the last asks for nothing.
+        rows: The rows; the last is an empty row.
         capacities: (narrow,) sum of a^2 / w of each row.
         scalar: (cost, lower, upper) of the shared scalar, or None.
     """
@@ -54,18 +55,18 @@ class CouplingRows:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is known of where the prices lie: the copies have moved."""
+        """Forget the bracket of the prices, since the copies have moved."""
         self._low, self._high = np.full((2, len(self.price)), [[-np.inf], [np.inf]])
 
     def settle(
         self, use: Callable[[Floats], Floats], rho: float, tolerance: float, most: int
     ) -> None:
-        """Newton's method on all rows at once, from the prices of the last call.
+        """Run Newton's method on all rows at once, from the prices of the last call.
 
         Args:
             use: (2, narrow) use and slope at prices over rho.
             rho: Penalty in force.
-            tolerance: Error of a row, relative to its terms, that is small enough.
+            tolerance: Largest allowed error of a row, relative to its terms.
             most: Most evaluations.
         """
         self.forget()
@@ -77,16 +78,16 @@ class CouplingRows:
             self.price, self.t = self._between(new), t
 
     def newton(self, used: Floats, slope: Floats, rho: float) -> None:
-        """One of Newton's steps: (narrow,) use and slope at the present prices over rho."""
+        """Take one Newton step from the (narrow,) use and slope at the present prices over rho."""
         new, self.t, _ = self._stepped(used, slope / rho, rho)
         self.price = self._between(new)
 
     def step(self, used: Floats, rho: float) -> None:
-        """One step of the prices at the slope that every copy inside its bounds would give."""
+        """Take one step of the prices, at the slope of copies that are all inside their bounds."""
         self.price, self.t, _ = self._stepped(used, self.capacities / rho, rho)
 
     def inside(self, price: Floats) -> Floats:
-        """Extrapolated prices, where a cost has none of that sign near the present one."""
+        """Extrapolated prices, moved to the side where their row's cost has a price."""
         falling = np.isin(self.rows.kind, (Utility.LOG, Utility.POWER))
         return np.where(falling, np.minimum(price, _LEAST_LEFT * self.price), price)
 
@@ -100,9 +101,9 @@ class CouplingRows:
             new[self._curved] = self._cost_prices(used, h)
         new = np.where(self._live, new, self.price)
         size = np.abs(used) + self._size + np.abs(t * self.rows.shift)
-        with np.errstate(over="ignore"):  # a row of nothing that is to move is infinitely off
+        with np.errstate(over="ignore"):  # a row without terms that must move has an infinite error
             error = np.max(np.abs(new - self.price) * (h + self.softness) / (size + _TINY))
-        # Where no copy is inside its bounds the slope is not known: go half the way at least.
+        # The slope is not known where no copy is inside its bounds: go half the way at least.
         new = np.where(
             flat
             & (np.abs(new) > 0.5 * np.abs(self.price))
@@ -114,9 +115,9 @@ class CouplingRows:
         return new, t, float(error)
 
     def _between(self, new: Floats) -> Floats:
-        """New prices, but the middle where they lie beyond one that was too low or too high.
+        """The new prices, or the middle of the bracket where they leave it.
 
-        F is not convex where coefficients differ in sign: there Newton's method may go round.
+        F is not convex where coefficients differ in sign, and Newton's method may then cycle.
         """
         price, alone = self.price, self.rows.shift == 0.0
         self._low = np.where((new > price) & alone, price, self._low)
@@ -133,7 +134,7 @@ class CouplingRows:
         return np.asarray(np.maximum(high, 0.0) + np.minimum(low, 0.0))
 
     def _scalar(self, used: Floats, h: Floats) -> float:
-        """The scalar at which the models' prices pay its cost."""
+        """The scalar at which the models' prices pay for its cost."""
         cost, lower, upper = self.scalar or (0.0, 0.0, 0.0)
         held = np.flatnonzero(self.rows.shift)
         shift, total = self.rows.shift[held], h[held] + self.softness[held]
@@ -147,7 +148,7 @@ class CouplingRows:
         return increasing_root(paid, self.t, lower, upper, _SCALAR_TOLERANCE * size)
 
     def _cost_prices(self, used: Floats, h: Floats) -> Floats:
-        """Prices of rows with a cost, one step towards f'(F) = p inside its domain."""
+        """Prices of rows with a cost: one step towards f'(F) = p inside its domain."""
         at, rows = self._curved, self.rows
         kind, weight, parameter = rows.kind[at], rows.weight[at], rows.parameter[at]
         price = self.price[at]

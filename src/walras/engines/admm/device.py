@@ -24,7 +24,7 @@ from walras.types import Floats
 class TorchWorker(Passes):
     """The state of a slice on a torch device, and the passes over it.
 
-    Its sums are those of one subtree: the device adds them up itself.
+    The device adds up its sums itself, as one subtree.
 
     Args:
         data: The slice.
@@ -54,25 +54,25 @@ class TorchWorker(Passes):
         self._held: torch.Tensor | float = 0.0
         self._centre, self._step = torch.zeros_like(self._x), torch.zeros_like(self._x)
         self._excess = torch.zeros_like(self._price)
-        here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
+        here = proxy(self)  # without a cycle, so that a solve's arrays are freed when it ends
         self.repair, self.bound = Repair(data, here), Bound(data, here)  # on the host
 
     def init_at_prices(self, rho: float, price: Floats) -> None:
-        """See :class:`walras.engines.admm.passes.Passes`, as for all others."""
+        """See :class:`walras.engines.admm.passes.Passes`, as for all other passes."""
         copies, priced = self._copies, floats(price, self._device)
         self._state = self._wide() - priced[copies.row] * copies.a / (rho * copies.w)
 
     def set_prox_centre(self, rho: float) -> None:
-        """Centres of the demands' block for the present state."""
+        """Set the centres of the demands' block for the present state."""
         self._step = 1.0 / (self._quadratic + rho * self._total)
         self._centre = self._copies.centres(self._state, rho, self._cost, self._step)
 
     def init_without_copies(self) -> None:
-        """The state of schemes without copies: x itself."""
+        """Set the state of schemes without copies to x."""
         self._state = self._x
 
     def relax(self, relaxation: float) -> Floats:
-        """Move the state of schemes without copies towards x; the square of the way, in W."""
+        """Move the state of schemes without copies towards x; return the squared distance, in W."""
         way = self._x - self._state
         self._state = self._state + relaxation * way
         return _sums(torch.sum(self._total * way * way)[None])
@@ -82,19 +82,19 @@ class TorchWorker(Passes):
         self._anchor = self._state
 
     def restart(self, share: float) -> None:
-        """Take the state back towards the anchor, of which it keeps ``1 - share``."""
+        """Move the state towards the anchor, keeping the share ``share`` of the state."""
         if self._anchor is not None:
             self._state = self._anchor + share * (self._state - self._anchor)
 
     def set_prox_centre_at_prices(self, rho: float, price: Floats) -> None:
-        """Centres of a primal-dual step from the state against prices of the narrow rows."""
+        """Set the centres of a primal-dual step from the state, at prices of the narrow rows."""
         self._step = 1.0 / (self._quadratic + rho * self._total)
         self._centre = self._copies.priced_centres(
             floats(price, self._device), self._state, rho * self._total, self._cost, self._step
         )
 
     def solve_demands(self, t: float, tolerance: float, softness: float) -> Floats:
-        """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
+        """Solve the demands' block; return the rows' payment for the scalar, and its slope."""
         moved = t * self._shift + (self._excess if softness > 0.0 else 0.0)
         groups = Groups(
             self._blocks,
@@ -116,13 +116,13 @@ class TorchWorker(Passes):
         return np.array([[value, slope]])
 
     def row_usage(self, price: Floats) -> Floats:
-        """(2, narrow): what the copies use of each row at its price over rho, and the slope."""
+        """(2, narrow) the copies' use of each row at its price over rho, and the slope."""
         prices = floats(price, self._device)
         used = self._copies.row_sums(self._state, self._x, self._lower, self._upper, prices)
         return _sums(used)
 
     def activities(self) -> Floats:
-        """(narrow,) what x uses of each row."""
+        """(narrow,) the use of each row by x."""
         copies = self._copies
         return _sums(copies.row_totals(copies.a * self._wide()))
 
@@ -132,7 +132,7 @@ class TorchWorker(Passes):
         return _sums(copies.row_totals(copies.a * copies.a / copies.w))
 
     def advance(self, price: Floats, relaxation: float) -> Floats:
-        """Move the state; squares of (y - x), x and (z - x) in the metric."""
+        """Move the state; return squares of (y - x), x and (z - x) in the metric."""
         prices = floats(price, self._device)
         self._state, sums = self._copies.advanced(
             self._state, self._x, self._lower, self._upper, prices, relaxation
@@ -140,11 +140,11 @@ class TorchWorker(Passes):
         return _sums(sums)
 
     def load_multipliers(self) -> None:
-        """The state ``x + u`` for multipliers u that stay."""
+        """Set the state to ``x + u``, for multipliers u that stay."""
         self._state = self._wide() + self._held
 
     def update_multipliers(self) -> None:
-        """Move the multipliers that stayed: ``u += y - x``."""
+        """Update the multipliers that stayed: ``u += y - x``."""
         self._held = self._state - self._wide()
 
     def _wide(self) -> torch.Tensor:
@@ -163,7 +163,7 @@ class TorchWorker(Passes):
         self._state = wide + factor * (self._state - wide)
 
     def absorb_excess(self, rho: float) -> None:
-        """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
+        """Move the excess of soft rows into their scaled multipliers ``p / rho``."""
         self._excess = self._price / rho
 
     def entries(self) -> Floats:
@@ -175,7 +175,7 @@ class TorchWorker(Passes):
         return _host(self._price)
 
     def own_prices(self) -> Floats:
-        """() here all rows beyond the blocks' are among those of :meth:`use`."""
+        """Empty, since here all rows beyond the blocks' are among those of :meth:`row_usage`."""
         return np.zeros(0)
 
 
@@ -208,5 +208,5 @@ class OnDevice:
         return LocalPool(slices, [TorchWorker(one, device) for one in slices], timed=False)
 
     def persistent(self) -> AbstractContextManager[Executor]:
-        """This: nothing has to start."""
+        """This executor itself, since nothing has to start."""
         return nullcontext(self)

@@ -43,17 +43,18 @@ from walras.settings import Settings
 from walras.status import Status
 
 _PROOF_SHARE = 0.999  # share of the tolerance that the engine's own proof must reach
-# A scalar that is all of the objective need not come nearer to its bound than this share of the
+# If a scalar is the whole objective, it needs to come no nearer to its bound than this share of the
 # tolerance.
 _SCALAR_SHARE = 0.5
-PROOF = "proof"  # note of an iteration in which the value and the bound were proved
+PROOF = "proof"  # note of an iteration that proved the value and the bound
 
 
 @dataclass(frozen=True, repr=False)
 class ADMM(ADMMOptions, Engine):
-    """Operator splitting between rows and demands: a few digits at sizes that others do not reach.
+    """Operator splitting between rows and demands, for sizes that other engines do not reach.
 
-    It takes continuous problems. The demands can be spread over threads, a GPU or many machines.
+    It gives a few digits of accuracy. It takes continuous problems. The demands can be spread over
+    threads, a GPU or many machines.
 
     Attributes:
         mode: ``hard``: every constraint holds inside its block. ``paper``: the published scheme
@@ -62,21 +63,22 @@ class ADMM(ADMMOptions, Engine):
             paper's comparison (section 7.3).
         collapse: Give up the copies: diagonally preconditioned primal-dual steps in less than half
             the memory where entries stand in several narrow rows, such as paths in links, and in
-            three quarters where in one (``hard`` alone). None: where the copies would fill half of
-            the machine's memory.
-        restarts: Reflected Halpern iterations with restarts (``hard`` alone), or None: where they
-            are quicker: collapsed, and on linear programs whose demands share no scalar.
-        rho: Penalty of the first iteration, and of all in mode ``paper``, or None: from the data.
-            The released package of the paper has 1, whose pace depends on the units.
+            three quarters where in one (only with ``hard``). None: collapse if the copies would
+            fill half of the machine's memory.
+        restarts: Reflected Halpern iterations with restarts (only with ``hard``). None: use them
+            where they are quicker, which is when collapsed and on linear programs without a scalar
+            that demands share.
+        rho: Penalty of the first iteration, and of all iterations in mode ``paper``. None: from the
+            data. The released package of the paper uses 1, so that its speed depends on the units.
         relaxation: Over-relaxation, 1 to under 2.
         iterations: Iterations at most.
-        executor: Who holds the slices of demands and runs their passes, such as
-            ``walras.Ray(actors=4)``; None: threads of this process.
+        executor: Where the slices of demands live and their passes run, such as
+            ``walras.Ray(actors=4)``. None: threads of this process.
         paper_residual: Relative residual at which mode ``paper`` stops, as the released package
             does, above 0 to 1.
         penalty: How rho adapts.
         restart_rule: When an epoch of iterations with restarts ends.
-        proofs: After how many iterations a proof is made.
+        proofs: When proofs are made.
         start_prices: Prices for a start that has none.
         joint: Sweeps of modes ``penalty`` and ``augmented-lagrangian``.
 
@@ -110,7 +112,7 @@ class ADMM(ADMMOptions, Engine):
 
     @contextmanager
     def persistent(self) -> Iterator[Engine]:
-        """See :meth:`Engine.persistent`: the workers of the executor stay."""
+        """Keep the executor's workers; see :meth:`Engine.persistent`."""
         if self.executor is None:
             yield self
             return
@@ -122,7 +124,8 @@ class ADMM(ADMMOptions, Engine):
 
         Args:
             problem: Any problem without integer entries.
-            settings: Every setting is honoured but ``max_iterations``; ``iterations`` counts here.
+            settings: Every setting but ``max_iterations`` is honoured; the option ``iterations``
+                takes its place.
 
         Returns:
             The best repaired allocation and the best prices seen.
@@ -145,7 +148,7 @@ class ADMM(ADMMOptions, Engine):
 
 @dataclass(eq=False)
 class _Solve:
-    """One solve: the best point, prices and bound so far, which remain if it is stopped."""
+    """One solve, with the best point, prices and bound so far; these remain if it is stopped."""
 
     problem: Separable
     settings: Settings
@@ -182,13 +185,13 @@ class _Solve:
             status = _run(method, self.best, self.prover, self.iteration_log, settings, options)
             self.best.hand_over(self.prover)
             if status is not Status.OPTIMAL or self.best.gap <= settings.tolerance:
-                return status  # else it was lost on the way
+                return status  # otherwise a worker was lost during the hand-over
 
     def interrupted(self) -> Status:
-        """Prove the present point, for the last proof may lie many iterations back.
+        """Prove the present point, since the last proof may be many iterations old.
 
-        An iteration that was cut short leaves arrays of numbers, of which proofs make the best; a
-        proof that fails, or is interrupted in its turn, leaves the best so far.
+        An interrupted iteration leaves usable arrays, and the proof makes the best of them. If the
+        proof fails, or is interrupted too, the best so far remains.
         """
         if not (self.best and self.method and self.prover):
             return Status.INTERRUPTED
@@ -202,7 +205,7 @@ class _Solve:
         return Status.INTERRUPTED
 
     def close(self) -> None:
-        """Let the slices go; who interrupts that, too, still gets the answer."""
+        """Close the pool of workers; an interrupt meanwhile does not lose the result."""
         for _ in range(2):
             with suppress(KeyboardInterrupt):
                 if self.pool:
@@ -231,9 +234,9 @@ class _Solve:
 def _split(
     problem: Separable, settings: Settings, options: ADMMOptions
 ) -> tuple[Form, RowClassification | None]:
-    """The form of a solve, and its roles in proofs by sums.
+    """The form of a solve, and its row classification for proofs by sums.
 
-    Where demands would meet in too many rows for that, they keep those that are theirs alone.
+    If demands share too many rows for that, the rows of single demands are kept apart.
     """
     form = make_form(problem, published=options.mode == "paper", collapse=bool(options.collapse))
     found = roles(form)
@@ -245,7 +248,7 @@ def _split(
 
 
 def _timings(built: float, elapsed: float, work: float, options: ADMMOptions) -> Timings:
-    """Wall seconds; of the published scheme also its published timing: its work alone, shared."""
+    """Wall seconds; for the published scheme also the published timing: its work alone, shared."""
     ideal = work / PUBLISHED_CORES if options.mode == "paper" else float("nan")
     return Timings(build=built, iterate=elapsed - built, ideal=ideal)
 
@@ -262,7 +265,7 @@ def _scheme(options: ADMMOptions, form: Form) -> Scheme:
 
 
 def _restarts(form: Form) -> bool:
-    """Whether restarts pay with copies: on linear programs whose demands share no scalar."""
+    """Whether restarts pay with copies: on linear programs without a scalar that demands share."""
     return is_linear(form.problem) and form.scalar_in != "groups"
 
 
@@ -274,7 +277,7 @@ def _run(
     settings: Settings,
     options: ADMMOptions,
 ) -> Status:
-    """Iterate, and prove at times, until the proof is good enough or someone says stop."""
+    """Iterate, with proofs at times, until the proof suffices or the caller stops the solve."""
     scheme, own_rule = _scheme(options, method.form), options.mode == "paper"
     doubtful = options.proofs.diagnose_after
     for k in range(options.iterations):
@@ -283,7 +286,7 @@ def _run(
         over = ended or k + 1 == options.iterations
         over = (
             over or time.perf_counter() + best.cost > iteration_log.deadline
-        )  # the last proof takes time
+        )  # leave time for the last proof
         proved = best.due(method.count) or over
         if proved:
             _prove(method, best, prover)
@@ -310,18 +313,18 @@ def _run(
 
 
 def _prove(method: Method, best: Incumbent, prover: Prover) -> None:
-    """Look at the present point."""
+    """Prove the present point."""
     best.prove(method.count, prover)
 
 
 def _record(method: Method, best: Incumbent, note: str) -> bool:
-    """Tell of the present iteration; True when ``on_progress`` or the time limit says stop."""
+    """Record the present iteration; return True when ``on_progress`` or the time limit stops it."""
     residuals = method.residuals
     return best.record(method.count, residuals.primal, residuals.dual, method.pool.traffic, note)
 
 
 def _has_no_optimum(problem: Separable, iteration_log: IterationLog, settings: Settings) -> bool:
-    """Whether the problem is proved infeasible or unbounded, in as long as was spent so far."""
+    """Whether the problem is proved infeasible or unbounded, within the time spent so far."""
     brief = Settings(threads=settings.threads, time_limit=iteration_log.elapsed)
     return least_relaxation(problem, brief).is_needed or improving_ray(problem, brief) is not None
 
@@ -331,10 +334,10 @@ def executor_on(device: str, executor: Executor | None) -> Executor:
 
     Args:
         device: ``cpu`` or the name of a GPU.
-        executor: What the caller asked for; None stands for threads.
+        executor: The caller's executor; None stands for threads.
 
     Raises:
-        InputError: A GPU and an executor besides threads are asked for together.
+        InputError: The caller asks for a GPU and an executor other than threads.
     """
     if device == CPU:
         return executor or Threads()

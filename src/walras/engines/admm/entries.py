@@ -1,8 +1,8 @@
 """The entries of the split form, with a copy for every narrow row or without any.
 
-Of a copy's weight w the collapsed scheme asks for two sums alone: ``W_q = sum_k w_k`` of an entry
-and ``sum_k a_k^2 / w_k`` of a row. It keeps neither copies nor weights and, where entries stand
-demand by demand already, not even coefficients: it runs on the problem's own columns.
+The collapsed scheme needs only two sums of the copies' weights w: ``W_q = sum_k w_k`` of an entry
+and ``sum_k a_k^2 / w_k`` of a row. It keeps neither copies nor weights. If entries are already in
+the order of the demands, it keeps no coefficients either and runs on the problem's own columns.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ class Entries:
         lower: (n,) bounds.
         upper: (n,) bounds.
         copies: (n + 1,) first copy of each entry; every entry has at least one.
-        row: (copies,) narrow row of each copy; the last row asks for nothing.
+        row: (copies,) narrow row of each copy; the last row is empty.
         a: (copies,) coefficient in it.
         w: (copies,) weight of the copy in the metric.
         weight: (n,) weight of all copies of an entry.
-        place: None; or, without copies (:func:`without_copies`), (rows,) the narrow row of each row
-            of the problem, which ``row`` then names, and the last for rows of demands.
+        place: None with copies. Without copies (:func:`without_copies`): (rows,) the narrow row of
+            each row of the problem, the last one for rows of demands; ``row`` then holds rows of
+            the problem.
     """
 
     ptr: Longs
@@ -81,13 +82,13 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Homes:
-    """Where each row of the problem goes.
+    """The destination of each row of the problem.
 
     Attributes:
         slot: (rows,) slot among its demand's rows, -1 on narrow rows.
         place: (rows,) narrow row, the last on rows of demands.
-        slots: Rows of a demand at most.
-        narrow: Number of narrow rows, with the last, which asks for nothing.
+        slots: Largest number of rows of a demand.
+        narrow: Number of narrow rows, including the empty last one.
     """
 
     slot: Longs
@@ -99,14 +100,14 @@ class Homes:
 def with_copies(
     problem: Separable, order: Longs, ptr: Longs, homes: Homes, *, even: bool = False
 ) -> Entries:
-    """The entries with a copy for every narrow row, at least one each.
+    """The entries with a copy for every narrow row, at least one copy each.
 
     Args:
         problem: The problem.
         order: (entries,) entry at each place.
         ptr: (groups + 1,) first entry of each group.
-        homes: Where the rows go.
-        even: Whether all copies weigh the same.
+        homes: The destinations of the rows.
+        even: Whether all copies have the same weight.
     """
     matrix, count = problem.rows.matrix, len(order)
     copies, local = np.zeros(count + 1, dtype=np.int64), np.zeros((homes.slots, count))
@@ -149,7 +150,8 @@ def without_copies(
     if not np.array_equal(order, np.arange(count)):
         matrix = matrix[:, order]
     first, row, a = matrix.indptr, matrix.indices.view(np.uint32), matrix.data
-    if not (row.flags.writeable and a.flags.writeable):  # for these passes are compiled again
+    # otherwise these passes would be compiled again
+    if not (row.flags.writeable and a.flags.writeable):
         row, a = row.copy(), a.copy()
     local, weight, capacity = np.zeros((homes.slots, count)), np.zeros(count), np.zeros(narrow)
     columns.own(first, matrix.indices, a, homes.slot, local)
@@ -158,7 +160,7 @@ def without_copies(
     mean = np.where(total > 0, total / np.maximum(number, 1), 1.0)
     root = np.sqrt(gathered(reach(problem), order))
     whole = columns.metric_sums(first, row, a, homes.place, mean, root, weight, capacity)
-    unit = whole / max(float(np.sum(number)), 1.0)  # the weights' mean is one
+    unit = whole / max(float(np.sum(number)), 1.0)  # the mean of the weights is one
     weight /= unit
     capacity *= unit
     starts = first.astype(np.int64)
@@ -169,7 +171,7 @@ def without_copies(
 
 
 def runs(copies: Longs, some: Longs) -> tuple[Longs, Longs]:
-    """All copies of some entries, and the place among these of each one's entry."""
+    """All copies of some entries, and the index of each copy's entry among them."""
     first, size = copies[some], copies[some + 1] - copies[some]
     entry = np.repeat(np.arange(len(some)), size)
     return np.arange(len(entry)) + (first - np.cumsum(size) + size)[entry], entry
@@ -186,15 +188,15 @@ def _own(problem: Separable, order: Longs) -> tuple[Floats, Floats, Floats, Floa
 
 
 def metric(row: Rows32, a: Floats, most: Floats, narrow: int) -> Floats:
-    """(copies,) weights: a copy's coefficient over the mean one of its row and the root of reach.
+    """(copies,) weights: coefficient over the row's mean, times the root of the entry's limit.
 
-    The multiplier of a copy is its row's price times its coefficient; at equal weights copies of
-    large coefficients, and small entries, would be pushed about most.
+    The multiplier of a copy is its row's price times its coefficient. At equal weights, copies with
+    large coefficients and small entries would move too much.
 
     Args:
         row: (copies,) narrow row.
         a: (copies,) coefficient.
-        most: (copies,) the most that the entry can be by itself.
+        most: (copies,) largest possible value of the entry alone.
         narrow: Number of narrow rows.
     """
     size = np.abs(a)
@@ -206,9 +208,9 @@ def metric(row: Rows32, a: Floats, most: Floats, narrow: int) -> Floats:
 
 
 def gathered(values: Floats, order: Longs) -> Floats:
-    """The values in an order; themselves if it is the one they have.
+    """The values in an order; the same array if it has that order already.
 
-    Compiled passes are compiled again for arrays that are read-only or have gaps: those are copied.
+    Read-only arrays and arrays with gaps are copied, since passes would be compiled again for them.
     """
     plain = values.flags.writeable and values.flags.c_contiguous
     return values if plain and np.array_equal(order, np.arange(len(order))) else values[order]

@@ -1,9 +1,9 @@
 """The form that splits a problem in two: groups of a demand's rows, and single narrow rows.
 
-Block 2 solves every demand by itself: its entries with up to three of its rows. Block 1 solves
-every other row by itself, on copies of its entries, one for each row that an entry stands in. The
-side with more rows to itself plays the demands. Where asked, rows of a single demand beyond the
-three are kept apart from those that demands share (:mod:`.private_rows`).
+Block 2 solves every demand alone: its entries with up to three of its rows. Block 1 solves every
+other row alone, on copies of its entries; an entry has one copy for each such row. The side with
+more rows of single owners plays the demands. On request, rows of a single demand beyond the three
+are kept apart from the rows that demands share (:mod:`.private_rows`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Owners = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class RowData:
-    """What rows ask for, whatever their shape: (groups, K) or (narrow,).
+    """Data of rows, in the shape (groups, K) or (narrow,).
 
     Attributes:
         source: Row of the problem, -1 on padding.
@@ -49,7 +49,7 @@ class RowData:
 
     @classmethod
     def of(cls, problem: Separable, source: Longs) -> RowData:
-        """Gather rows; the places where ``source`` is -1 ask for nothing."""
+        """Gather rows; places where ``source`` is -1 become empty rows."""
         rows, at, real = problem.rows, np.maximum(source, 0), source >= 0
         kind = np.where(_costs_nothing(problem), Utility.NONE, rows.utility).astype(np.int8)
         shift = rows.scalar_matrix[:, 0] if problem.scalars else np.zeros(rows.count)
@@ -83,9 +83,9 @@ class RowData:
 
 
 def _costs_nothing(problem: Separable) -> Bools:
-    """(rows,) True on utility rows in which nothing stands and that cost nothing then.
+    """(rows,) True on utility rows without entries whose cost is then zero.
 
-    They ask for nothing; the price that proves it may be minus infinity.
+    They are left out, since the price that proves them may be minus infinity.
     """
     rows, still = problem.rows, structure(problem).unmoved
     if not np.any(still):
@@ -99,19 +99,19 @@ class Form:
     """A problem split in two.
 
     Attributes:
-        problem: The problem in whose entries and rows this speaks: the one asked about, or one
-            with more entries and rows behind the asked ones (:mod:`.scalars`).
+        problem: The problem whose entries and rows are meant: the caller's, or one with more
+            entries and rows behind the caller's (:mod:`.scalars`).
         order: (entries,) entry at each place.
         entries: The entries, group by group.
         groups: (groups, K) rows of the demands.
-        own: (own,) other rows of single demands, group by group; none if these were not asked for.
+        own: (own,) other rows of single demands, group by group; empty unless requested.
         own_ptr: (groups + 1,) first own row of each group.
-        narrow: (narrow + 1,) the rest of the rows, and one that asks for nothing. Copies name rows
-            in this order, the own rows before the last.
+        narrow: (narrow + 1,) the rest of the rows, and an empty one. Copies name rows in this
+            order, with the own rows before the last.
         scalar_in: ``groups``, ``narrow``, or nothing.
-        asked_entries: Entries of the problem that was asked about.
-        asked_rows: Its rows.
-        capacities: (narrow + 1,) sum of a^2 / w of each row, where the weights are not kept.
+        asked_entries: Number of entries of the caller's problem.
+        asked_rows: Number of its rows.
+        capacities: (narrow + 1,) sum of a^2 / w of each row, when the weights are not kept.
     """
 
     problem: Separable
@@ -134,10 +134,10 @@ def make_form(
 
     Args:
         problem: The problem.
-        collapse: Without copies.
-        published: As published: all copies weigh the same, and every demand has a copy of a scalar
-            that its rows share, the copies' mean being the scalar.
-        own: Whether to tell apart the rows of single demands; not without copies.
+        collapse: Whether to split without copies.
+        published: Whether to split as published: all copies have the same weight, and every demand
+            has its own copy of a scalar in its rows; the scalar is the mean of the copies.
+        own: Whether to keep the rows of single demands apart; only with copies.
     """
     asked = problem
     owner, local, private = _wide_side(problem, own=own)
@@ -175,13 +175,13 @@ def make_form(
 
 
 def has_own_rows(problem: Separable) -> bool:
-    """Whether single demands have rows beyond those that their blocks take."""
+    """Whether single demands have rows beyond the ones in their blocks."""
     return bool(np.any(_wide_side(problem, own=True)[2]))
 
 
 def _wide_side(problem: Separable, *, own: bool) -> tuple[Owners, Bools, Bools]:
-    """Owners of the entries on the side that plays the demands, the rows that its blocks take, and
-    its own rows beyond them if they are asked for.
+    """Owners of the entries on the side that plays the demands, the rows in its blocks, and its own
+    rows beyond these on request.
     """
     found = []
     for side, owner in ((Side.DEMAND, problem.demand), (Side.RESOURCE, problem.resource)):
@@ -193,14 +193,14 @@ def _wide_side(problem: Separable, *, own: bool) -> tuple[Owners, Bools, Bools]:
 
 
 def _plain(problem: Separable) -> Bools:
-    """(rows,) True on those over some entries and no scalars."""
+    """(rows,) True on rows with some entries and no scalars."""
     rows = problem.rows
     used = np.bincount(rows.matrix.indices, minlength=rows.count) > 0
     return np.asarray(used & ~np.any(rows.scalar_matrix, axis=1))
 
 
 def _rows_of_one(problem: Separable, side: Side, owner: Owners) -> Bools:
-    """Rows of one owner and no other entries."""
+    """(rows,) True on rows with entries of one owner only."""
     rows = problem.rows
     local = (rows.side == side) & (rows.owner >= 0)
     columns.strays(rows.matrix.indptr, rows.matrix.indices, owner, rows.owner, local)
@@ -208,7 +208,7 @@ def _rows_of_one(problem: Separable, side: Side, owner: Owners) -> Bools:
 
 
 def _most(problem: Separable, local: Bools) -> Bools:
-    """Of such rows at most three an owner, costs first."""
+    """(rows,) True on at most three such rows an owner, costs first."""
     rows, local = problem.rows, local.copy()
     at = np.flatnonzero(local)
     at = at[np.lexsort((~rows.is_utility[at], rows.owner[at]))]
@@ -230,13 +230,13 @@ def _scalar_home(problem: Separable, local: Bools) -> str:
 
 
 def _group_ptr(owner: Ints) -> Longs:
-    """First entry of each owner's run; entries of nobody are groups of their own."""
+    """First entry of each owner's run; entries without owner are groups of their own."""
     new = np.append(True, np.diff(owner) != 0) | (owner < 0)
     return np.append(np.flatnonzero(new), len(owner)).astype(np.int64)
 
 
 def _slots(problem: Separable, local: Bools, groups: Longs) -> Longs:
-    """(groups, K) row in each slot of each group, -1 where none."""
+    """(groups, K) row in each slot of each group, -1 where there is none."""
     rows = problem.rows
     at = np.flatnonzero(local)
     at = at[np.argsort(rows.owner[at], kind="stable")]
@@ -260,7 +260,7 @@ def _by_group(problem: Separable, private: Bools, groups: Longs) -> tuple[Longs,
 
 
 def _homes(problem: Separable, source: Longs, narrow: Longs) -> Homes:
-    """Where each row of the problem goes."""
+    """The destination of each row of the problem."""
     count, real = problem.rows.count, source >= 0
     slot = np.full(count, -1, dtype=np.int64)
     slot[source[real]] = np.nonzero(real)[1]

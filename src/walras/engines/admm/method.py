@@ -1,4 +1,4 @@
-"""What the schemes share: the two blocks, their residuals, and the point that they stand for."""
+"""The common part of the schemes: the two blocks, their residuals, and the point they represent."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from walras.engines.admm.start import Beginning
 from walras.engines.admm.worker_pool import WorkerPool
 from walras.types import Floats
 
-_LEAST_MULTIPLIERS = 1e-6  # squares of multipliers below this share of x's are no scale
+_LEAST_MULTIPLIERS = 1e-6  # multipliers are no scale if their squares are below this share of x's
 _ROW_EVALUATIONS = 2  # evaluations of the rows' block an iteration
 # The blocks are solved to a tenth of the primal residual, within these relative tolerances.
 _BLOCK_TOLERANCE = 0.1
 _LOOSEST, _TIGHTEST = 1e-2, 1e-10
 _DEMAND_TOLERANCE = 1e-3  # tolerance of the demands' block relative to that of the rows' block
 _SCALAR_TOLERANCE = 10.0  # tolerance of the scalar's root relative to that of the rows' block
-_TINY = 1e-300  # keeps a division by zero from happening
+_TINY = 1e-300  # avoids a division by zero
 
 
 @dataclass
 class Residuals:
-    """How far the two blocks are apart, and how far the demands' block still moves.
+    """The distance between the two blocks, and the movement of the demands' block.
 
     Attributes:
-        primal: Norm of ``y - x`` over that of x, in the metric.
-        dual: Norm of the change of x in one iteration over that of the multipliers ``z - x``.
+        primal: Norm of ``y - x`` over the norm of x, in the metric.
+        dual: Norm of the change of x in one iteration over the norm of the multipliers ``z - x``.
     """
 
     primal: float = np.inf
@@ -39,13 +39,13 @@ class Residuals:
 
 
 class Method:
-    """The state of one solve that does not live in the slices.
+    """The state of one solve outside the slices.
 
     Args:
         form: The split problem.
         pool: The workers of its slices.
-        first: Where to begin.
-        reach: The most that a scalar in the demands' rows can be.
+        first: The first point.
+        reach: Upper bound on a scalar in the demands' rows.
     """
 
     def __init__(
@@ -73,7 +73,9 @@ class Method:
         self._tolerance = _LOOSEST
 
     def set_prox_centre(self) -> None:
-        """Centres of the demands' block; the state of a fixed point, if there is none yet."""
+        """Set the centres of the demands' block, and the state of a fixed point if there is none
+        yet.
+        """
         if self.count == 0:
             self.passes.init_at_prices(self.rho, self.narrow.price)
         self.passes.set_prox_centre(self.rho)
@@ -94,10 +96,10 @@ class Method:
         self.t = increasing_root(paid, self.t, lower, upper, near)
 
     def settle_for(self, value: float) -> None:
-        """Ask no more of a scalar that is all of the objective than a value that is good enough.
+        """Cap a scalar that is the whole objective at a value that is good enough.
 
         Args:
-            value: Of the minimised objective.
+            value: Value of the minimised objective.
         """
         problem = self.form.problem
         if self._group_scalar is None or not structure(problem).homogeneous:
@@ -109,7 +111,7 @@ class Method:
 
     def solve_rows(self) -> None:
         """Solve the rows' block."""
-        own = len(self.form.own.source)  # those take a step in every pass
+        own = len(self.form.own.source)  # the own rows take a step in every pass
         self.narrow.settle(
             self.passes.row_usage, self.rho, 0.0 if own else self._tolerance, _ROW_EVALUATIONS
         )
@@ -121,14 +123,14 @@ class Method:
         self.count += 1
         self._sizes = (size, dual)
         self.apart = float(np.sqrt(apart))
-        with np.errstate(over="ignore"):  # where x is zero, any distance is
+        with np.errstate(over="ignore"):  # at x = 0 every distance is infinite
             self.residuals.primal = float(np.sqrt(apart / max(size, _TINY)))
         self._tolerance = float(
             np.clip(_BLOCK_TOLERANCE * self.residuals.primal, _TIGHTEST, _LOOSEST)
         )
 
     def measure_change(self) -> None:
-        """Measure how far x went since the last call."""
+        """Measure the change of x since the last call."""
         moved = float(self.passes.change()[1])
         size, dual = self._sizes
         since, self.seen = self.count - self.seen, self.count
@@ -138,7 +140,9 @@ class Method:
         )
 
     def note_residuals(self, moved: float, paid: float) -> None:
-        """Residuals of a scheme without copies: how far x and the prices went, squared."""
+        """Record the residuals of a scheme without copies, from squared moves of x and of the
+        prices.
+        """
         price = self.narrow.price
         size = float(self.narrow.capacities @ (price * price))
         since, self.seen = self.count - self.seen, self.count
@@ -149,7 +153,7 @@ class Method:
         )
 
     def rescale(self, factor: float) -> None:
-        """Multiply rho, keeping every multiplier."""
+        """Multiply rho and keep every multiplier."""
         self.rho *= factor
         self.passes.rescale(1.0 / factor)
 
@@ -159,7 +163,7 @@ class Method:
         return self.t if self.form.scalar_in == "groups" else self.narrow.t
 
     def point(self) -> tuple[Floats, Floats, Floats]:
-        """Entries, scalars and prices of the problem that was asked about."""
+        """Entries, scalars and prices of the caller's problem."""
         form, passes = self.form, self.passes
         x = self.assembled(passes.entries())
         prices = self.assembled_prices(passes.prices(), self.narrow.price, passes.own_prices)
@@ -167,7 +171,7 @@ class Method:
         return x[: form.asked_entries], shared, prices
 
     def assembled(self, gathered: Floats) -> Floats:
-        """(entries,) of the form's problem, from those in the order of the form."""
+        """(entries,) of the form's problem, from entries in the order of the form."""
         x = np.empty(self.form.entries.count)
         x[self.form.order] = gathered
         return x
@@ -175,12 +179,12 @@ class Method:
     def assembled_prices(
         self, of_groups: Floats, narrow: Floats, own: Callable[[], Floats]
     ) -> Floats:
-        """(rows,) prices of the rows that were asked about.
+        """(rows,) prices of the rows of the caller's problem.
 
         Args:
             of_groups: (groups, K) prices of the groups' rows.
             narrow: (narrow,) prices of the rows that slices share.
-            own: Gathers (own,) those of the slices' own narrow rows, if there are such.
+            own: Gathers (own,) prices of the slices' own narrow rows, if there are any.
         """
         form = self.form
         prices = np.zeros(form.problem.rows.count)

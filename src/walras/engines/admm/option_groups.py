@@ -11,15 +11,17 @@ from walras.engines.options import OptionGroup, number
 class PenaltyUpdate(OptionGroup):
     """How the penalty rho adapts: it balances the primal and the dual residual.
 
-    Too small a penalty leaves the copies of an entry apart, too large a one keeps the objective
-    from falling (Boyd et al. 2011, section 3.4.1). Modes ``hard`` and collapsed alone adapt it.
+    A small penalty leaves the copies of an entry apart; a large one keeps the objective from
+    falling (Boyd et al. 2011, section 3.4.1). Only mode ``hard`` adapts it, with copies or
+    collapsed.
 
     Attributes:
-        every: Iterations between two updates at most, 1 or more. The first updates come sooner.
-        until: Iteration after which updates become ever rarer, 0 or more: convergence needs a
-            penalty that stays. With restarts it then stays for an epoch.
+        every: Largest number of iterations between two updates, 1 or more. The first updates come
+            sooner.
+        until: Iteration after which updates become ever rarer, 0 or more, since convergence needs a
+            constant penalty. With restarts the penalty is then constant for an epoch.
         largest_factor: Largest factor of one update, 1 or more.
-        imbalance: Ratio of the residuals, either way, that is left alone, 1 or more.
+        imbalance: Ratio of the residuals, either way, up to which rho stays, 1 or more.
         preference: Factor on that ratio, above 0: below 1 it prefers a small penalty, which takes
             fewer iterations where resources are scarce. Not used with restarts.
 
@@ -69,21 +71,22 @@ class RestartRule(OptionGroup):
 
 @dataclass(frozen=True, repr=False)
 class ProofSchedule(OptionGroup):
-    """After how many iterations an allocation and its bound are proved.
+    """When an allocation and its bound are proved.
 
     A proof costs a few to a dozen iterations. The trend of the gap says when the next one may meet
-    the tolerance. Iterations are counted and not timed, so that the same problem ends at the same
-    iterate on any machine.
+    the tolerance. The schedule counts iterations, not seconds, so that the same problem ends at the
+    same iterate on any machine.
 
     Attributes:
         first: Iterations before the first proof at a coarse tolerance, 1 or more.
-        least: Iterations between two proofs at least, 1 or more.
-        most: Iterations between two proofs at most, and before the first one at a fine tolerance;
-            1 or more. It holds where ``least`` is larger.
-        growth: The same as a share of all iterations so far, 0 or more, where that is more.
-        coarse_tolerance: Relative gap from which a tolerance counts as coarse: the first iterations
-            may meet it. 0 to 1.
-        diagnose_after: Iterations without an allocation and a bound after which the engine looks
+        least: Least number of iterations between two proofs, 1 or more.
+        most: Largest number of iterations between two proofs, and before the first one at a fine
+            tolerance; 1 or more. It overrides a larger ``least``.
+        growth: The same limit as a share of all iterations so far, 0 or more; the larger one
+            counts.
+        coarse_tolerance: Relative gap from which a tolerance counts as coarse, so that the first
+            iterations may meet it. 0 to 1.
+        diagnose_after: Iterations without an allocation and a bound after which the engine checks
             whether the problem is infeasible or unbounded, 0 or more.
 
     Raises:
@@ -105,16 +108,16 @@ class ProofSchedule(OptionGroup):
 
 @dataclass(frozen=True, repr=False)
 class StartPrices(OptionGroup):
-    """Prices for a start that is an allocation without prices: a least-squares fit.
+    """Estimated prices for a start without prices: a least-squares fit.
 
     Attributes:
-        gap: Relative gap up to which the allocation with these prices is near enough to an optimum
-            that they help, 0 or more; others mislead.
-        coefficients: Coefficients of the rows up to which they are sought, 0 or more: beyond that
-            iterations are quicker than the fit.
+        gap: Largest proved relative gap at which the estimated prices are used, 0 or more. Worse
+            prices would mislead.
+        coefficients: Number of coefficients of the rows up to which prices are estimated, 0 or
+            more. On larger problems iterations are quicker than the fit.
         steps: Steps of LSQR at most, 1 or more.
-        scalar_weight: Weight of what prices must pay for a scalar, above 0, where products of
-            entries and reduced costs weigh 1.
+        scalar_weight: Weight of the equation for a scalar's cost, above 0. Products of entries and
+            reduced costs have weight 1.
 
     Raises:
         InputError: An option is outside its range.
@@ -138,8 +141,8 @@ class JointMinimisation(OptionGroup):
     Attributes:
         sweeps: Sweeps of one minimisation at most, 1 or more.
         change: Relative change of the allocation at which a minimisation counts as done, 0 or more.
-        growth: Factor on the penalty after each minimisation, 1 or more; mode ``penalty`` alone.
-        largest_penalty: Penalty, relative to the first, at which it grows no more, 1 or more.
+        growth: Factor on the penalty after each minimisation, 1 or more; only in mode ``penalty``.
+        largest_penalty: Largest penalty, relative to the first, 1 or more.
 
     Raises:
         InputError: An option is outside its range.

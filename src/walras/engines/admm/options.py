@@ -23,7 +23,7 @@ MODES = ("hard", "paper", "penalty", "augmented-lagrangian")
 
 @dataclass(frozen=True, repr=False)
 class ADMMOptions(Options):
-    """Which splitting method runs, and where.
+    """The splitting method, and where it runs.
 
     :class:`walras.engines.ADMM` documents each of them.
 

@@ -1,12 +1,13 @@
-"""The passes of a first-order solve: what a worker can be asked to do, and how answers combine.
+"""The passes of a first-order solve: the requests to a worker, and how the answers combine.
 
 A worker holds a slice of the demands. Each pass takes a few numbers or one vector over the rows
-that slices share. The decorator above its signature is its reduction: how the answers of the
-slices become the answer for all demands. A method without one is refused when this module loads.
+that slices share. The decorator above its signature is its reduction, which turns the answers of
+the slices into the answer for all demands. A method without a reduction is refused when this module
+loads.
 
 A pool of workers offers the same passes (:func:`everywhere`): one pass runs in every worker, and
-its reduction combines what they answer. So the iterations and the provers call typed methods and
-do not know how many workers there are.
+its reduction combines the answers. So the iterations and the provers call typed methods and do not
+know the number of workers.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from typing import Protocol, TypeVar, cast
 
 from walras.types import Floats, Longs
 
-Answer = Floats | None  # None of passes that only change the state of their slice
+Answer = Floats | None  # None for passes that only change the state of their slice
 
 
 class Reduction(Enum):
-    """How the answers of the slices become the answer for all demands."""
+    """How the slices' answers become the answer for all demands."""
 
     NONE = "nothing comes back"
     SUM = "sums over subtrees of leaves, added along one tree"
@@ -40,27 +41,27 @@ _Answers = TypeVar("_Answers", bound=Callable[..., Floats])
 
 
 def no_answer(method: _Silent) -> _Silent:
-    """A pass that only changes the state of its slice: :attr:`Reduction.NONE`."""
+    """Mark a pass that only changes the state of its slice: :attr:`Reduction.NONE`."""
     return _reduced(method, Reduction.NONE)
 
 
 def sums(method: _Answers) -> _Answers:
-    """A pass that answers with sums over its demands: :attr:`Reduction.SUM`."""
+    """Mark a pass that answers with sums over its demands: :attr:`Reduction.SUM`."""
     return _reduced(method, Reduction.SUM)
 
 
 def largest(method: _Answers) -> _Answers:
-    """A pass that answers with maxima over its demands: :attr:`Reduction.MAX`."""
+    """Mark a pass that answers with maxima over its demands: :attr:`Reduction.MAX`."""
     return _reduced(method, Reduction.MAX)
 
 
 def ranges(method: _Answers) -> _Answers:
-    """A pass that answers with maxima, and with minima in a second row: :attr:`Reduction.RANGE`."""
+    """Mark a pass that answers with maxima, and minima in a second row: :attr:`Reduction.RANGE`."""
     return _reduced(method, Reduction.RANGE)
 
 
 def gathers(method: _Answers) -> _Answers:
-    """A pass whose answer is as long as the slice: :attr:`Reduction.GATHER`."""
+    """Mark a pass whose answer is as long as the slice: :attr:`Reduction.GATHER`."""
     return _reduced(method, Reduction.GATHER)
 
 
@@ -77,7 +78,7 @@ class RepairPasses(Protocol):
 
     @sums
     def begin(self, least: float, /) -> Floats:
-        """Take the iterate inside its bounds; (narrow,) what it uses.
+        """Start from the iterate, clipped to its bounds; return its (narrow,) use of the rows.
 
         Args:
             least: Share of its demand's largest entry up to which an entry is dropped.
@@ -86,35 +87,36 @@ class RepairPasses(Protocol):
 
     @sums
     def equalise(self, t: float, others: Floats, /) -> Floats:
-        """Bring every demand to its share of the scalar; (narrow,) what that uses.
+        """Bring every demand to its share of the scalar; return the (narrow,) use.
 
         Args:
             t: The scalar.
-            others: (narrow,) factors that bring narrow rows to theirs; () where these have none.
+            others: (narrow,) factors that bring narrow rows to their shares; () if they have none.
         """
         ...
 
     @sums
     def fill(self, ratio: Floats, /) -> Floats:
-        """Scale by what is left of the scarcest row; (narrow,) what that uses.
+        """Scale entries by the remainder of their scarcest row; return the (narrow,) use.
 
         Args:
-            ratio: (narrow,) what is left of those rows, as factors.
+            ratio: (narrow,) remainders of the narrow rows, as factors.
         """
         ...
 
     @sums
     def seed_rows(self, rows: Floats, /) -> Floats:
-        """Set every entry of some narrow rows to one; (narrow,) what that uses.
+        """Set every entry of some narrow rows to one; return the (narrow,) use.
 
         Args:
-            rows: (narrow,) 1 on those rows: they are shared out, and nothing of them is used.
+            rows: (narrow,) 1 on these rows, which are shared out and have no use yet.
         """
         ...
 
     @sums
     def scale_to_rows(self, ratio: Floats, /) -> Floats:
-        """Scale down what is over a bound, and scale shares to meet theirs; (narrow,) the use.
+        """Scale down entries of rows over their bound, and scale shares to meet theirs; return the
+        use.
 
         Args:
             ratio: (narrow,) the factors of the narrow rows.
@@ -128,7 +130,7 @@ class RepairPasses(Protocol):
 
     @sums
     def terms(self) -> Floats:
-        """(narrow,) the sizes of what the rows add up."""
+        """(narrow,) sum of the absolute terms of each row."""
         ...
 
     @largest
@@ -147,13 +149,13 @@ class RepairPasses(Protocol):
         Args:
             tight: (k,) the rows.
             t: The scalar.
-            attempt: How many corrections have failed.
+            attempt: Number of corrections that failed before.
         """
         ...
 
     @sums
     def correct(self, y: Floats, /) -> Floats:
-        """Correct the entries by the solution of those equations; (narrow,) what rows then use.
+        """Correct the entries by the solution of the equations; return the (narrow,) use.
 
         Args:
             y: (k,) the solution.
@@ -162,12 +164,12 @@ class RepairPasses(Protocol):
 
     @sums
     def value(self) -> Floats:
-        """(2,) what the allocation is worth, and the size of the terms of that."""
+        """(2,) the value of the allocation, and the size of its terms."""
         ...
 
     @no_answer
     def keep(self) -> None:
-        """This allocation is the best so far."""
+        """Keep this allocation as the best so far."""
         ...
 
     @gathers
@@ -186,7 +188,7 @@ class BoundPasses(Protocol):
 
     @no_answer
     def set_reduced_costs(self, price: Floats, /) -> None:
-        """Reduced costs at prices of the narrow rows alone.
+        """Set the reduced costs at prices of the narrow rows alone.
 
         Args:
             price: (narrow,) the prices; the last one is 0.
@@ -195,18 +197,18 @@ class BoundPasses(Protocol):
 
     @sums
     def cost_to_reach(self, own: int, sign: float, level: float, /) -> Floats:
-        """(2,) what it costs every demand to reach a level at its best price, and the slope.
+        """(2,) the demands' cost to reach a level at their best prices, and its slope.
 
         Args:
-            own: Which row of each demand is priced; the other one is its packing row.
-            sign: Of its coefficients.
-            level: Of the scalar; utilities do not depend on it.
+            own: Index of each demand's priced row; the other one is its packing row.
+            sign: Sign of its coefficients.
+            level: Value of the scalar; utilities do not depend on it.
         """
         ...
 
     @no_answer
     def use_reached_prices(self, own: int, sign: float, /) -> None:
-        """Take the prices last reached, and none of the packing rows.
+        """Use the prices last reached, and none of the packing rows.
 
         Args:
             own: As in :meth:`cost_to_reach`.
@@ -216,38 +218,38 @@ class BoundPasses(Protocol):
 
     @no_answer
     def use_scarcest_demands(self, own: int, least: float, /) -> None:
-        """Take prices of those demands alone that reach no more of the scalar by themselves.
+        """Use prices only of the demands that can reach no more of the scalar alone.
 
         Args:
             own: As in :meth:`cost_to_reach`.
-            least: What they reach.
+            least: The scalar that they reach.
         """
         ...
 
     @sums
     def scalar_payment(self) -> Floats:
-        """(2,) what the loaded prices pay for the scalar, and the size of that."""
+        """(2,) the loaded prices' payment for the scalar, and its size."""
         ...
 
     @sums
     def repaired_scalar_payment(self) -> Floats:
-        """(2,) what the repaired prices pay for the scalar, and the size of that."""
+        """(2,) the repaired prices' payment for the scalar, and its size."""
         ...
 
     @largest
     def repair_prices(self, price: Floats, factor: float, rest: float, /) -> Floats:
-        """Repair the loaded prices; (narrow,) how far prices of the narrow rows must rise.
+        """Repair the loaded prices; return the (narrow,) rise that narrow rows' prices need.
 
         Args:
             price: (narrow,) prices of the narrow rows; the last one is 0.
-            factor: Of the demands' prices that pay for the scalar.
-            rest: Of their others.
+            factor: Factor on the demands' prices that pay for the scalar.
+            rest: Factor on their other prices.
         """
         ...
 
     @no_answer
     def set_prices(self, price: Floats, factor: float, rest: float, /) -> None:
-        """Begin as :meth:`repair_prices` does: price the entries and the share rows.
+        """Price the entries and the share rows, the first part of :meth:`repair_prices`.
 
         Args:
             price: As there.
@@ -258,7 +260,7 @@ class BoundPasses(Protocol):
 
     @ranges
     def free_entry_moves(self, price: Floats, rises: Floats, falls: Floats, /) -> Floats:
-        """Move prices for entries that nothing limits; (2, narrow) the moves asked of others.
+        """Move prices for entries without a limit; return the (2, narrow) moves asked of others.
 
         Args:
             price: (narrow,) prices of the narrow rows.
@@ -272,7 +274,7 @@ class BoundPasses(Protocol):
 
     @largest
     def price_rise(self, price: Floats, /) -> Floats:
-        """End as :meth:`repair_prices` does; (narrow,) how far prices of narrow rows must rise.
+        """Raise prices where rows limit entries, the last part of :meth:`repair_prices`.
 
         Args:
             price: (narrow,) prices of the narrow rows.
@@ -281,16 +283,16 @@ class BoundPasses(Protocol):
 
     @sums
     def value(self, rise: Floats, /) -> Floats:
-        """(1,) what the slice adds to the bound where prices of narrow rows have risen.
+        """(1,) the slice's term of the bound after the prices of narrow rows have risen.
 
         Args:
-            rise: (narrow,) by how much.
+            rise: (narrow,) the rise.
         """
         ...
 
     @no_answer
     def keep(self) -> None:
-        """These prices are the best so far."""
+        """Keep these prices as the best so far."""
         ...
 
     @gathers
@@ -300,7 +302,7 @@ class BoundPasses(Protocol):
 
     @gathers
     def own_best(self) -> Floats:
-        """(own,) the prices of its own narrow rows that go with them."""
+        """(own,) the prices of the slice's own narrow rows that go with them."""
         ...
 
     @gathers
@@ -310,7 +312,7 @@ class BoundPasses(Protocol):
 
 
 class Passes(Protocol):
-    """What a worker does with its slice: the iterations' passes, and those of proofs.
+    """The passes of a worker over its slice, in iterations and in proofs.
 
     Attributes:
         repair: Passes that repair the allocation.
@@ -322,7 +324,7 @@ class Passes(Protocol):
 
     @no_answer
     def init_at_prices(self, rho: float, price: Floats, /) -> None:
-        """The state of a fixed point at x and prices: there ``rho w (z - x) = a p``.
+        """Set the state of a fixed point at x and prices: there ``rho w (z - x) = a p``.
 
         Args:
             rho: Penalty.
@@ -332,12 +334,12 @@ class Passes(Protocol):
 
     @no_answer
     def init_without_copies(self) -> None:
-        """The state of schemes without copies: x itself."""
+        """Set the state of schemes without copies to x."""
         ...
 
     @no_answer
     def set_prox_centre(self, rho: float, /) -> None:
-        """Centres of the demands' block for the present state.
+        """Set the centres of the demands' block for the present state.
 
         Args:
             rho: Penalty.
@@ -346,7 +348,7 @@ class Passes(Protocol):
 
     @no_answer
     def set_prox_centre_at_prices(self, rho: float, price: Floats, /) -> None:
-        """Centres of a primal-dual step from the state.
+        """Set the centres of a primal-dual step from the state.
 
         Args:
             rho: Penalty.
@@ -356,18 +358,19 @@ class Passes(Protocol):
 
     @sums
     def solve_demands(self, t: float, tolerance: float, softness: float, /) -> Floats:
-        """Solve the demands' block; (2,) what its rows pay for the shared scalar, and its slope.
+        """Solve the demands' block; return (2,) the rows' payment for the shared scalar and its
+        slope.
 
         Args:
             t: The shared scalar.
-            tolerance: Of the block.
-            softness: How far a row gives way a unit of its price; 0 for hard rows.
+            tolerance: Tolerance of the block.
+            softness: Allowed violation of a row for each unit of its price; 0 for hard rows.
         """
         ...
 
     @sums
     def row_usage(self, price: Floats, /) -> Floats:
-        """(2, narrow): what the copies use of each row at its price over rho, and the slope.
+        """(2, narrow) the copies' use of each row at its price over rho, and the slope.
 
         The slice's own rows take a step of their prices.
 
@@ -378,7 +381,7 @@ class Passes(Protocol):
 
     @sums
     def activities(self) -> Floats:
-        """(narrow,) what x uses of each row."""
+        """(narrow,) the use of each row by x."""
         ...
 
     @sums
@@ -388,7 +391,7 @@ class Passes(Protocol):
 
     @sums
     def advance(self, price: Floats, relaxation: float, /) -> Floats:
-        """Move the state; (3,) squares of (y - x), x and (z - x) in the metric.
+        """Move the state; return (3,) squares of (y - x), x and (z - x) in the metric.
 
         Args:
             price: (narrow,) prices over rho.
@@ -398,7 +401,8 @@ class Passes(Protocol):
 
     @sums
     def relax(self, relaxation: float, /) -> Floats:
-        """Move the state of schemes without copies towards x; (1,) the square of the way, in W.
+        """Move the state of schemes without copies towards x; return (1,) the squared distance, in
+        W.
 
         Args:
             relaxation: Over-relaxation.
@@ -412,7 +416,7 @@ class Passes(Protocol):
 
     @no_answer
     def restart(self, share: float, /) -> None:
-        """Take the state back towards the anchor.
+        """Move the state towards the anchor.
 
         Args:
             share: Share of the state that stays; the rest is the anchor's.
@@ -421,12 +425,14 @@ class Passes(Protocol):
 
     @no_answer
     def load_multipliers(self) -> None:
-        """The state ``x + u`` for multipliers u that stay: ``advance`` then makes it ``y + u``."""
+        """Set the state to ``x + u`` for multipliers u that stay; ``advance`` then makes it
+        ``y + u``.
+        """
         ...
 
     @no_answer
     def update_multipliers(self) -> None:
-        """Move the multipliers that stayed: ``u += y - x``."""
+        """Update the multipliers that stayed: ``u += y - x``."""
         ...
 
     @no_answer
@@ -440,7 +446,7 @@ class Passes(Protocol):
 
     @no_answer
     def absorb_excess(self, rho: float, /) -> None:
-        """The scaled multipliers of soft rows take up what is left of them: ``p / rho``.
+        """Move the excess of soft rows into their scaled multipliers ``p / rho``.
 
         Args:
             rho: Penalty.
@@ -464,16 +470,16 @@ class Passes(Protocol):
 
     @gathers
     def own_prices(self) -> Floats:
-        """(own,) the prices of its own narrow rows."""
+        """(own,) the prices of the slice's own narrow rows."""
         ...
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass.
+    """One pass: its path and its reduction.
 
     Attributes:
-        path: Where a worker has it.
+        path: The attributes that lead to it from a worker.
         reduction: How the answers of the slices combine.
     """
 
@@ -481,12 +487,12 @@ class Pass:
     reduction: Reduction
 
     def run(self, worker: Passes, *args: object) -> Answer:
-        """What one worker answers."""
+        """The answer of one worker."""
         answer: Answer = attrgetter(self.path)(worker)(*args)
         return answer
 
 
-Run = Callable[..., Answer]  # of a pass and its arguments
+Run = Callable[..., Answer]  # runs a pass with its arguments
 Call = tuple[Pass, tuple[object, ...]]
 Resume = Callable[[Passes], None]  # the passes that give a slice its state at x and known prices
 
@@ -496,7 +502,7 @@ def passes_of(protocol: type, room: str = "") -> Iterator[tuple[Callable[..., ob
 
     Args:
         protocol: The protocol.
-        room: The worker's attribute that has them; nothing for the worker itself.
+        room: The worker's attribute with these passes; empty for the worker itself.
 
     Raises:
         TypeError: One of them names no reduction.
@@ -517,10 +523,10 @@ for _room, _protocol in _ROOMS.items():
 
 
 def everywhere(run: Run) -> Passes:
-    """All workers as one: every pass is handed to ``run`` with its arguments.
+    """All workers as one, where ``run`` executes every pass with its arguments.
 
     Args:
-        run: Runs a pass in all workers, and combines what they answer.
+        run: Runs a pass in all workers, and combines their answers.
     """
     whole = SimpleNamespace(**{room: SimpleNamespace() for room in _ROOMS})
     for one in PASSES.values():

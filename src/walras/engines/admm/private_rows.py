@@ -1,9 +1,8 @@
-"""Rows of single demands beyond those that a demand's block takes: settled where it is held.
+"""Rows of single demands beyond those in a demand's block, settled by the holder of the demand.
 
-Such a row is one of the rows' block, for its entries have copies in other rows of their demand,
-but nobody else needs its price: only what demands share crosses between their holders. Each row
-takes Newton's step (:mod:`.coupling_rows`) by itself, so that it does not matter which are held
-together.
+Such a row belongs to the rows' block, since its entries have copies in other rows of their demand.
+Its price is needed only where the demand is held, so it never crosses to other holders. Each row
+takes its own Newton step (:mod:`.coupling_rows`), so the result does not depend on the slices.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from walras.types import Floats
 
 
 def joined(shared: Floats, own: Floats) -> Floats:
-    """(shared + own + 1,) values of all rows that a slice knows.
+    """(shared + own + 1,) values of all rows of a slice.
 
     Args:
-        shared: (shared + 1,) of the rows that all share and of the one that asks for nothing.
-        own: (own,) of its own.
+        shared: (shared + 1,) values of the shared rows and of the empty row.
+        own: (own,) values of its own rows.
     """
     return np.concatenate([shared[:-1], own, shared[-1:]]) if len(own) else shared
 
 
 def parted(sums: Floats, own: int) -> tuple[Floats, Floats]:
-    """(..., shared + 1) and (..., own) sums, of (..., shared + own + 1).
+    """Split (..., shared + own + 1) sums into (..., shared + 1) and (..., own).
 
     Args:
-        sums: Over all rows that a slice knows.
-        own: How many are its own.
+        sums: Sums over all rows of a slice.
+        own: Number of its own rows.
     """
     last = sums.shape[-1] - 1
     there = slice(last - own, last)
@@ -38,12 +37,12 @@ def parted(sums: Floats, own: int) -> tuple[Floats, Floats]:
 
 
 class PrivateRows:
-    """The own rows of a slice, between the rows that all share and the one that asks for nothing.
+    """The own rows of a slice, between the shared rows and the empty one.
 
     Args:
         rows: The rows.
-        price: (own,) where their prices begin.
-        capacities: (shared + own + 1,) sum of a^2 / w of each row that the slice knows.
+        price: (own,) first prices.
+        capacities: (shared + own + 1,) sum of a^2 / w of each row of the slice.
     """
 
     def __init__(self, rows: RowData, price: Floats, capacities: Floats) -> None:
@@ -52,23 +51,23 @@ class PrivateRows:
 
     @property
     def price(self) -> Floats:
-        """(own,) their prices."""
+        """(own,) the prices of the own rows."""
         return self._narrow.price
 
     def joined(self, shared: Floats, rho: float = 1.0) -> Floats:
-        """(shared + own + 1,) prices over rho, from those of (shared + 1,) rows."""
+        """(shared + own + 1,) prices over rho, from (shared + 1,) prices of the shared rows."""
         return joined(shared, self.price / rho)
 
     def parted(self, sums: Floats) -> Floats:
-        """(..., shared + 1) sums over the rows that all share, of (..., shared + own + 1)."""
+        """(..., shared + 1) sums over the shared rows, from (..., shared + own + 1)."""
         return parted(sums, len(self.price))[0]
 
     def forget(self) -> None:
-        """The copies have moved."""
+        """Forget the brackets of the prices, since the copies have moved."""
         self._narrow.forget()
 
     def step(self, sums: Floats, rho: float) -> None:
-        """A step of their prices.
+        """Take a step of their prices.
 
         Args:
             sums: (subtrees, 2, shared + own + 1) use and slope; one demand has all of an own row.

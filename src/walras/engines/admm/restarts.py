@@ -4,9 +4,10 @@ With T firmly nonexpansive in its metric and an anchor z_0,
 
     z_{k+1} = (k+1)/(k+2) (2 T z_k - z_k) + 1/(k+2) z_0,    ||z_k - T z_k|| <= ||z_0 - z*|| / (k+1)
 
-(Halpern 1967; Lieder 2021). An epoch ends, and its last point is the next anchor, when the residual
-``||z - Tz||`` has fallen far enough below the epoch's first, or somewhat and rises again, or the
-epoch is long (Lu, Yang 2024, "Restarted Halpern PDHG"; Applegate et al. 2023 for the thresholds).
+(Halpern 1967; Lieder 2021). An epoch ends in one of three cases, and its last point is the next
+anchor: the residual ``||z - Tz||`` has fallen far enough below the epoch's first; it has fallen
+somewhat and rises again; or the epoch is long (Lu, Yang 2024, "Restarted Halpern PDHG"; Applegate
+et al. 2023 for the thresholds).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from walras.engines.admm.option_groups import RestartRule
 
-REFLECTED = 2.0  # relaxation that takes T to 2 T - 1
+REFLECTED = 2.0  # relaxation that turns T into 2 T - 1
 
 
 class Restarts:
@@ -38,16 +39,16 @@ class Restarts:
 
     @property
     def starting(self) -> bool:
-        """Whether the next iteration is the first of an epoch: its point is the anchor."""
+        """Whether the next iteration is the first of an epoch, whose point is the anchor."""
         return self._length == 0
 
     @property
     def share(self) -> float:
-        """Share of the reflected point in the one after it; the rest is the anchor's."""
+        """Weight of the reflected point in the next point; the anchor has the rest."""
         return (self._length + 1.0) / (self._length + 2.0)
 
     def note(self, residual: float) -> bool:
-        """Count an iteration; True when an epoch ended with it."""
+        """Count an iteration; return True when an epoch ends with it."""
         if self._length == 0:
             self._first = residual
         self._length += 1

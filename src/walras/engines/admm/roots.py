@@ -1,4 +1,4 @@
-"""A root of one increasing function, from a good guess."""
+"""The root of an increasing function, from a good guess."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-_MOST_EVALUATIONS = 60  # bisection alone halves a bracket to rounding in that many
-_REACH_GROWTH = 4.0  # factor on the way tried beyond a bracket without an end
+_MOST_EVALUATIONS = 60  # bisection alone halves a bracket to rounding in so many steps
+_REACH_GROWTH = 4.0  # factor on the step beyond a bracket without an end
 
 
 def increasing_root(
@@ -17,10 +17,10 @@ def increasing_root(
     upper: float,
     tolerance: float,
 ) -> float:
-    """Where an increasing function crosses zero within bounds, or the bound nearest to it.
+    """The zero of an increasing function within bounds, or the bound nearest to it.
 
-    Newton's method inside a bracket; a step beyond a bound tries the bound first. The function was
-    last called at the value returned.
+    Newton's method inside a bracket; a step beyond a bound tries the bound first. The last call of
+    the function is at the value returned.
 
     Args:
         function: Value and slope (>= 0) at a point.
@@ -54,7 +54,7 @@ def increasing_root(
 
 
 def _inside(t: float, value: float, lower: float, upper: float, reach: float) -> float:
-    """A point of the bracket: its middle, or one further out where it has no end."""
+    """A point inside the bracket: its middle, or one further out where it has no end."""
     if np.isfinite(lower) and np.isfinite(upper):
         return 0.5 * (lower + upper)
     return t - reach if value > 0 else t + reach

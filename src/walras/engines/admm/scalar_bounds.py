@@ -1,8 +1,8 @@
-"""The most that a shared scalar can be for each demand by itself.
+"""Upper bounds on a shared scalar, from each demand alone.
 
-A demand whose row asks for ``g x >= shift t`` reaches the most where its entries earn the most for
-what they use of its packing row: a fractional knapsack (Dantzig 1957). Beyond the least of these
-some demand's block has no point at all.
+A demand with the row ``g x >= shift t`` reaches its largest t by a fractional knapsack (Dantzig
+1957): entries with the best ratio of benefit to use of its packing row come first. Above the least
+of these bounds some demand's block is infeasible.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from walras.types import Floats, Longs
 
 @dataclass(frozen=True, eq=False)
 class Ceilings:
-    """What each demand can reach of the scalar by itself, and the prices that prove it.
+    """Each demand's upper bound on the scalar, and the prices that prove it.
 
     Attributes:
-        most: (groups,) the most that the scalar can be for it.
-        pack: (groups,) the row that limits it, -1 where its entries' bounds alone do.
-        ratio: (groups,) what the last entry that fits earns for what it uses of that row: the
-            row's price where what the demand earns has the price one.
+        most: (groups,) the upper bound.
+        pack: (groups,) the limiting row, -1 if only the entries' bounds limit it.
+        ratio: (groups,) benefit over use of the last entry that fits; this is the row's price in
+            units of the demand's benefit.
     """
 
     most: Floats
@@ -34,13 +34,13 @@ class Ceilings:
 
 
 def ceiling(form: Form) -> tuple[float, int]:
-    """The most that the scalar in the demands' rows can be, infinite where that is not known.
+    """The upper bound on the scalar in the demands' rows, infinite if it is not known.
 
     Args:
         form: The split problem.
 
     Returns:
-        It, and the place of the row that asks for the scalar among a demand's rows.
+        The bound, and the index of the row with the scalar among a demand's rows.
     """
     rows, entries = form.groups, form.entries
     asking = np.flatnonzero(np.any(rows.shift != 0, axis=0))
@@ -56,13 +56,13 @@ def ceiling(form: Form) -> tuple[float, int]:
 
 
 def ceilings(entries: Entries, rows: RowData, own: int) -> Ceilings:
-    """The most of the scalar that each demand can reach by itself.
+    """Each demand's upper bound on the scalar, from the demand alone.
 
     Args:
         entries: The entries.
         rows: The rows of the demands.
-        own: The row with a share in the scalar. Of the others those pack that have coefficients
-            of zero or more and an upper bound; each by itself limits what the demand can reach.
+        own: Index of the row with a share in the scalar. Other rows with coefficients of zero or
+            more and an upper bound are packing rows; each alone limits the demand.
     """
     gain, shift = np.maximum(-entries.local[own], 0.0), rows.shift[:, own]
     most, ratio = _filled(entries, gain, np.zeros_like(gain), np.full(len(shift), np.inf))
@@ -83,7 +83,7 @@ def ceilings(entries: Entries, rows: RowData, own: int) -> Ceilings:
 
 
 def _filled(entries: Entries, gain: Floats, a: Floats, room: Floats) -> tuple[Floats, Floats]:
-    """The most of ``gain x`` under ``a x <= room`` and x <= upper; the ratio of the last to fit."""
+    """The maximum of ``gain x`` under ``a x <= room``, x <= upper; the last entry's ratio."""
     count = np.diff(entries.ptr)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(gain > 0, gain / a, 0.0)

@@ -1,4 +1,4 @@
-"""Shared scalars stated without sharing: as entries of nobody, or as one copy a demand."""
+"""Shared scalars without sharing: as entries without owner, or as one copy for each demand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from walras.types import Floats, Ints
 
 
 def lifted(problem: Separable) -> Separable:
-    """Scalars as entries of nobody, behind the others; their rows couple."""
+    """Turn scalars into entries without owner, behind the others; their rows couple."""
     rows, s = problem.rows, problem.scalars
     held = np.any(rows.scalar_matrix != 0, axis=1)
     matrix = sp.csc_array(sp.hstack([rows.matrix, sp.csc_array(rows.scalar_matrix)]))
@@ -43,7 +43,7 @@ def lifted(problem: Separable) -> Separable:
 
 
 def copied(problem: Separable, owner: Ints) -> Separable:
-    """One copy t_j of the only scalar t for each owner whose rows it stands in; t_j - t = 0.
+    """Give each owner with rows of the only scalar t its own copy t_j, with t_j - t = 0.
 
     Args:
         problem: A problem with one scalar, which stands in rows of owners alone.

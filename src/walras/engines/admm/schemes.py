@@ -1,7 +1,7 @@
-"""The schemes: what one iteration does with the two blocks.
+"""The schemes: how one iteration uses the two blocks.
 
-``Splitting`` is the engine's own; ``Collapsed`` its variant without copies; ``Published`` and
-``Joint`` are what it is compared with.
+``Splitting`` is the engine's own scheme, and ``Collapsed`` its variant without copies.
+``Published`` and ``Joint`` are there for comparison.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from walras.separable import Utility
 from walras.types import Floats
 
 PUBLISHED_CORES = 64  # cores among which the published timing shares the subproblems
-_PREFERENCE_FROM = 20  # iteration from which residuals tell enough to prefer a side
+_PREFERENCE_FROM = 20  # iteration from which residuals are reliable enough to prefer a side
 _OPTIONS = ADMMOptions()
 
 
@@ -27,16 +27,16 @@ class Scheme(Protocol):
     """One way to iterate."""
 
     def resume(self, method: Method) -> Resume:
-        """Gives a slice its state at x and the present prices."""
+        """The function that gives a slice its state at x and the present prices."""
         ...
 
     def iterate(self, method: Method) -> bool:
-        """One iteration; True when the scheme's own rule says stop."""
+        """Make one iteration; return True when the scheme's own rule stops it."""
         ...
 
 
 def _at_prices(method: Method) -> Resume:
-    """The state of a fixed point at x and the present prices."""
+    """The function that sets the state of a fixed point at x and the present prices."""
     rho, price = method.rho, method.narrow.price.copy()
     return lambda passes: passes.init_at_prices(rho, price)
 
@@ -63,7 +63,9 @@ class Splitting:
         return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
-        """Both blocks, then the state; rho at times (Boyd et al. 2011, section 3.4.1)."""
+        """Solve both blocks, then move the state; adapt rho at times (Boyd et al. 2011, section
+        3.4.1).
+        """
         method.set_prox_centre()
         method.solve_demands()
         method.solve_rows()
@@ -80,7 +82,7 @@ class Splitting:
         return False
 
     def _restart(self, method: Method, restarts: Restarts) -> bool:
-        """A reflected step, and back towards the anchor; True when an epoch ended."""
+        """Take a reflected step towards the anchor; return True when an epoch ended."""
         if restarts.starting:
             method.passes.set_anchor()
         method.advance(REFLECTED)
@@ -103,9 +105,10 @@ class Splitting:
 class Collapsed:
     """Primal-dual steps in the diagonal metric of the copies, without the copies.
 
-    Dropping the bounds of a row's copies makes its multipliers one price a row: Chambolle and Pock
-    2011 with the step sizes of Pock and Chambolle 2011; rho is the ratio of the ways that prices
-    and entries have gone (Applegate et al. 2021). Its fixed-point residual is taken in the metric
+    Without the bounds of a row's copies, its multipliers become one price a row. This is Chambolle
+    and Pock 2011 with the step sizes of Pock and Chambolle 2011; rho is the ratio of the distances
+    that prices and entries have moved (Applegate et al. 2021). Its fixed-point residual is taken in
+    the metric
 
         ||(x, p)||^2 = rho sum_q W_q x_q^2 - 2 p A x + sum_r (sum a^2 / w)_r p_r^2 / rho.
 
@@ -117,7 +120,7 @@ class Collapsed:
     def __init__(self, *, restarts: bool = False, options: ADMMOptions = _OPTIONS) -> None:
         self._restarts = Restarts(options.restart_rule) if restarts else None
         self._rule = options.penalty
-        self._at = self._anchor = np.zeros((2, 0))  # prices of the state, and what it uses of rows
+        self._at = self._anchor = np.zeros((2, 0))  # prices of the state, and its use of rows
         self._looked = np.zeros(0)
         self._next = 1
 
@@ -126,7 +129,7 @@ class Collapsed:
         return lambda passes: passes.init_without_copies()
 
     def iterate(self, method: Method) -> bool:
-        """A step of the prices, then of x against extrapolated prices; on or back from there."""
+        """Step the prices, then x at extrapolated prices; relax, or restart."""
         narrow, passes = method.narrow, method.passes
         if method.count == 0:
             passes.init_without_copies()
@@ -150,7 +153,7 @@ class Collapsed:
         return False
 
     def _restart(self, method: Method, restarts: Restarts, reached: Floats) -> bool:
-        """A reflected step, and back towards the anchor; True when an epoch ended."""
+        """Take a reflected step towards the anchor; return True when an epoch ended."""
         if restarts.starting:
             self._anchor = self._at
             method.passes.set_anchor()
@@ -175,7 +178,7 @@ class Collapsed:
 
 
 class Published:
-    """The published scheme: every constraint soft at the same fixed rho, in both blocks.
+    """The published scheme: every constraint is soft with the same fixed rho, in both blocks.
 
     Minimising ``rho/2 ||(a x - b + alpha)+||^2`` in a block leaves the price ``p = rho (a x - b +
     alpha)+``, so that the scaled multiplier's update ``alpha += (a x - b)`` is ``alpha = p / rho``.
@@ -193,7 +196,7 @@ class Published:
         return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
-        """Both blocks with soft rows, then the multipliers."""
+        """Solve both blocks with soft rows, then update the multipliers."""
         narrow, rho = method.narrow, method.rho
         soft = (narrow.rows.kind == Utility.NONE) & (narrow.rows.shift == 0.0)
         narrow.softness = np.where(soft, 1.0 / rho, 0.0)
@@ -228,7 +231,7 @@ class Joint:
         return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
-        """One sweep; after the last of a minimisation, the multipliers or rho."""
+        """Make one sweep; after the last sweep of a minimisation, update the multipliers or rho."""
         self._first = self._first or method.rho
         method.set_prox_centre()
         method.solve_demands()

@@ -1,4 +1,4 @@
-"""Cutting the demands into slices of about equal work."""
+"""Cut the demands into slices of about equal work."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from walras.engines.admm.proofs.row_classification import RowClassification
 from walras.engines.admm.tree_reduction import added, leaves_of
 from walras.types import Floats, Longs
 
-Leaf = tuple[slice, slice, slice, slice, slice]  # groups, entries, copies; places of the first two
+# groups, entries, copies; the arrays' indices of the first two
+Leaf = tuple[slice, slice, slice, slice, slice]
 
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """A run of groups with all their copies; all that a holder of it needs to know.
+    """A run of groups with all their copies: the complete data of its holder.
 
     Attributes:
         entries: Its entries.
         groups: Its rows.
-        narrow: Number of narrow rows that its copies name: those that slices share, its own, and
-            the one that asks for nothing.
-        own: Its own.
-        own_ptr: (groups + 1,) first of those of each group.
-        x: (n,) where its entries begin.
-        price: (groups, K) where the prices of its rows begin.
-        own_price: (own,) where those of its own narrow rows begin.
+        narrow: Number of narrow rows that its copies name: the shared rows, its own rows and the
+            empty row.
+        own: Its own narrow rows.
+        own_ptr: (groups + 1,) first own row of each group.
+        x: (n,) first values of its entries.
+        price: (groups, K) first prices of its rows.
+        own_price: (own,) first prices of its own narrow rows.
         run: Its leaves (:mod:`.tree_reduction`).
-        edges: (leaves + 1,) groups between them.
-        roles: What its rows are in proofs; None where these are not made by slices.
+        edges: (leaves + 1,) first group of each leaf, and the end.
+        roles: Classification of its rows for proofs; None if slices do not make them.
     """
 
     entries: Entries
@@ -53,7 +54,7 @@ class Leaves:
     """The leaves of a slice.
 
     Attributes:
-        whole: All of them as one.
+        whole: All leaves as one.
     """
 
     def __init__(self, data: Slice) -> None:
@@ -62,16 +63,16 @@ class Leaves:
         self._numbers = [(0, k) for k in data.run]
 
     def sums(self, work: Callable[[Leaf], Floats]) -> Floats:
-        """The sums of the largest subtrees of leaves, from those of the leaves."""
+        """The sums of the largest subtrees of leaves, computed leaf by leaf."""
         return self.added(work(leaf) for leaf in self._each)
 
     def added(self, sums: Iterable[Floats]) -> Floats:
-        """The sums of the largest subtrees of leaves, of which these are known."""
+        """The sums of the largest subtrees of leaves, from the sums of the leaves."""
         return np.array([total for _, total in added(self._numbers, sums)])
 
 
 def _leaf(data: Slice, first: int, last: int) -> Leaf:
-    """The groups between two, their entries and copies, and the places that begin and end them."""
+    """The leaf between two groups: its entries and copies, and their first and last indices."""
     ptr, copy = data.entries.ptr, data.entries.copies
     low, high = int(ptr[first]), int(ptr[last])
     return (
@@ -91,15 +92,15 @@ def cut(
     roles: RowClassification | None = None,
     own_price: Floats | None = None,
 ) -> tuple[Slice, ...]:
-    """At most ``count`` slices with about equal numbers of entries and copies.
+    """Cut the demands into at most ``count`` slices with about equal numbers of entries and copies.
 
     Args:
         form: The split problem.
-        count: Most slices.
-        x: (entries,) where the form's entries begin, in its order.
-        price: (groups, K) where the prices of its groups' rows begin.
-        roles: What its rows are in proofs that slices make.
-        own_price: (own,) where the prices of their own narrow rows begin; None: at zero.
+        count: Largest number of slices.
+        x: (entries,) first values of the form's entries, in its order.
+        price: (groups, K) first prices of its groups' rows.
+        roles: Classification of its rows for proofs by slices.
+        own_price: (own,) first prices of the own narrow rows; None: zero.
     """
     ptr = form.entries.ptr
     load = ptr + form.entries.copies[ptr]
@@ -123,7 +124,7 @@ def _slice(
     own_price: Floats,
     roles: RowClassification | None,
 ) -> Slice:
-    """The groups of a run of leaves, of which some may be empty."""
+    """The slice of a run of leaves; some leaves may be empty."""
     a, b = edges[run.start], edges[run.stop]
     ptr, own = form.entries.ptr, slice(int(form.own_ptr[a]), int(form.own_ptr[b]))
     return Slice(
@@ -142,7 +143,7 @@ def _slice(
 
 
 def _with_own(form: Form, entries: Entries, own: slice) -> Entries:
-    """The entries of a slice whose copies name the rows that it knows: all shared, and its own."""
+    """The entries of a slice; their copies name the shared rows and the slice's own rows."""
     if not len(form.own.source):
         return entries
     shared = len(form.narrow.lower) - 1

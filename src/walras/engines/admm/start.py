@@ -1,9 +1,8 @@
-r"""Where the iterations begin: the first penalty, and a point.
+r"""The first penalty and the first point.
 
-A start may be an allocation of which nothing else is known. Then prices are found that go with it.
-At an optimum an entry in use has no reduced cost, and a row with room to spare has no price. Of an
-allocation near one these products are made as small as can be together: with slacks s and reduced
-costs r = c + G'p,
+A start may be an allocation without prices. Its prices are then estimated. At an optimum an entry
+in use has no reduced cost, and a row with slack has no price. Near an optimum these products are
+small, so their sum of squares is minimised: with slacks s and reduced costs r = c + G'p,
 
     minimise  sum_q (x_q r_q)^2 + sum_k (s_k p_k)^2    subject, about, to  e + E'p = 0,
 
@@ -36,13 +35,13 @@ _RULE = StartPrices()
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """Where the iterations begin.
+    """The first point and the first penalty.
 
     Attributes:
         x: (entries,) in the form's order.
         price: (groups, K) prices of the groups' rows.
         pull: (narrow,) prices of the narrow rows.
-        own: (own,) prices of the demands' own ones.
+        own: (own,) prices of the demands' own narrow rows.
         t: The shared scalar.
         rho: The penalty.
     """
@@ -58,13 +57,13 @@ class Beginning:
 def beginning(
     form: Form, start: Start | None, rho: float | None, rule: StartPrices = _RULE
 ) -> Beginning:
-    """Equal shares at no price, or what a warm start knows, in the problem's own terms.
+    """The first point: equal shares without prices, or a warm start in the problem's own terms.
 
     Args:
         form: The split problem.
         start: The warm start, if any.
         rho: The penalty, or None: from the data.
-        rule: When prices are sought for an allocation without them.
+        rule: When prices are estimated for an allocation without prices.
     """
     problem = form.problem
     shares = equal_shares(problem)
@@ -76,7 +75,7 @@ def beginning(
         shares[:known] = np.where(np.isfinite(start.x), start.x, shares[:known])
         shares = _held(problem, shares)
         price = _worth_more(problem, _given(problem, start, shares, rule), price)
-    padded = np.append(price, 0.0)  # the rows of number -1
+    padded = np.append(price, 0.0)  # for row number -1
     t = best_scalars(problem, shares, np.zeros(problem.scalars))
     scalar = float(t[0]) if problem.scalars else 0.0
     return Beginning(
@@ -90,15 +89,15 @@ def beginning(
 
 
 def _held(problem: Separable, x: Floats) -> Floats:
-    """What was given, within what rows allow: from far outside, the way back is long."""
+    """The given allocation, scaled into the rows' limits to shorten the way from outside."""
     most = np.where(structure(problem).limiting, problem.rows.upper, np.inf)
     return scaled_down(problem, np.minimum(x, least_limit(problem, most, problem.upper)))
 
 
 def _given(problem: Separable, start: Start, x: Floats, rule: StartPrices) -> Floats:
-    """The prices of a start; where it has none, those that go with its allocation.
+    """The prices of a start; estimated ones if it has none.
 
-    The latter where they prove that it is near an optimum; others mislead.
+    Estimated prices are used only if they prove that the start is near an optimum.
     """
     if np.any(np.isfinite(start.prices)) or problem.rows.matrix.nnz > rule.coefficients:
         return start.prices
@@ -110,9 +109,9 @@ def _given(problem: Separable, start: Start, x: Floats, rule: StartPrices) -> Fl
 
 
 def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
-    """The prices that were given, where finite, unless they prove less than those of a cold start.
+    """The given prices where finite, unless they prove less than the prices of a cold start.
 
-    Those of another objective, or in other units, do.
+    Prices of another objective, or in other units, prove less.
     """
     known = np.append(given, price[len(given) :])
     usable = np.isfinite(known) & ((price == 0.0) | (known < 0.0))
@@ -123,11 +122,11 @@ def _worth_more(problem: Separable, given: Floats, price: Floats) -> Floats:
 
 
 def first_rho(form: Form, x: Floats) -> float:
-    """A penalty at which moving x by itself costs as much as the objective is worth.
+    """A penalty at which moving x costs as much as the objective is worth.
 
-    An optimal allocation uses about as many entries as there are rows, and each the more: at equal
-    totals its squares are larger by entries over rows. Copies of a scalar, which the published
-    scheme has, are entries in other units under the same penalty: the mean of both orders.
+    An optimal allocation uses about as many entries as there are rows. At equal totals its squares
+    are then larger by the ratio of entries to rows. The published scheme has copies of a scalar
+    under the same penalty in other units; it takes the mean of both orders.
     """
     problem, entries = form.problem, form.entries
     t = best_scalars(problem, x, np.zeros(problem.scalars))
@@ -148,12 +147,12 @@ def first_rho(form: Form, x: Floats) -> float:
 def complementary_prices(
     problem: Separable, x: Floats, t: Floats, rule: StartPrices = _RULE
 ) -> Floats:
-    """(rows,) prices for an allocation, of any sign.
+    """(rows,) estimated prices for an allocation, of any sign.
 
     Args:
         problem: The problem.
         x: (entries,) the allocation, within the rows.
-        t: (scalars,) that go with it.
+        t: (scalars,) its scalars.
         rule: Steps of the fit, and the weight of scalars in it.
     """
     rows, matrix = problem.rows, problem.rows.matrix
@@ -181,7 +180,7 @@ def complementary_prices(
 
 
 def _slopes(problem: Separable, y: Floats) -> Floats:
-    """(rows,) f'(y) of the utilities, zero elsewhere and where it is infinite."""
+    """(rows,) f'(y) of the utilities; zero elsewhere and where it is infinite."""
     rows, out = problem.rows, np.zeros(problem.rows.count)
     own = rows.is_utility
     with np.errstate(divide="ignore", invalid="ignore"):

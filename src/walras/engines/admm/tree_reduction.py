@@ -1,9 +1,9 @@
-"""Sums over demands that do not depend on who holds which of them.
+"""Reproducible sums over demands: they do not depend on how the demands are spread.
 
-Rounding decides at the break points of piecewise linear problems, and later iterates tell. So the
-demands are cut into leaves whose number depends on the problem alone, sums are taken leaf by leaf,
-and those of the leaves are added along one binary tree: a holder of a run of leaves answers with
-the sums of the largest subtrees in it, one where the holders are a power of two.
+Rounding decides at the break points of piecewise linear problems, and later iterates then differ.
+So the demands are cut into leaves whose number depends only on the problem. Sums are taken leaf by
+leaf and added along one binary tree. The holder of a run of leaves answers with the sums of the
+largest subtrees in it; this is one sum if the number of holders is a power of two.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import numpy as np
 
 from walras.types import Floats
 
-Node = tuple[int, int]  # height above the leaves, and place among its like
+Node = tuple[int, int]  # height above the leaves, and index at that height
 
 _LEAST_LEAVES, _MOST_LEAVES = 8, 128
-_LEAF_LOAD = 1 << 16  # entries and copies of a leaf: a pass over it takes a multiple of its call
-_SMALL_LOAD = 1 << 17  # entries and copies up to which uneven shares do not matter
+# entries and copies of a leaf, so that a pass over it takes far longer than its call
+_LEAF_LOAD = 1 << 16
+_SMALL_LOAD = 1 << 17  # entries and copies up to which uneven slices do not matter
 _FEW_HOLDERS = 4  # up to so many holders share the same leaves
-_EVEN_LEAVES = 4  # leaves a holder that make shares about even
+_EVEN_LEAVES = 4  # leaves for each holder that make slices nearly even
 
 
 def leaves_of(load: int, holders: int) -> int:
-    """A power of two: the same for four holders at most, and for all powers of two up to it.
+    """A power of two: the same for up to four holders, and for all powers of two up to it.
 
     For small problems it is the same for all numbers of holders up to it.
 
@@ -54,7 +55,7 @@ def added(nodes: Sequence[Node], sums: Iterable[Floats]) -> list[tuple[Node, Flo
 
 
 class Tree:
-    """Adds up what the holders of all leaves answer.
+    """Adds up the answers of the holders of all leaves.
 
     Args:
         runs: The leaves of each holder, in order.

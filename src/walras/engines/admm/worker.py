@@ -36,7 +36,7 @@ class Worker(Passes):
         self._weight = entries.weight
         self._leaves = Leaves(data)
         self._shared = bool(np.any(data.groups.shift))
-        self.state = np.zeros(0)  # of each copy; of each entry in schemes without copies
+        self.state = np.zeros(0)  # of each copy; in schemes without copies, of each entry
         self._held: Floats | None = None
         self._anchor: Floats | None = None
         self.x = np.array(data.x)
@@ -47,16 +47,16 @@ class Worker(Passes):
         self.price = np.array(data.price)
         self._own = PrivateRows(data.own, data.own_price, self._own_capacities())
         self._excess = np.zeros_like(self.price)
-        here = proxy(self)  # no cycle, so that a solve's arrays go when it ends
+        here = proxy(self)  # without a cycle, so that a solve's arrays are freed when it ends
         self.repair, self.bound = Repair(data, here), Bound(data, here)
 
     def init_at_prices(self, rho: float, price: Floats) -> None:
-        """The state of a fixed point at x and prices (narrow,): there ``rho w (x - z) = a p``."""
+        """Set the state of a fixed point at x and prices (narrow,): ``rho w (x - z) = a p``."""
         entries, price = self.data.entries, self._own.joined(price)
         self.state = self._wide() - price[entries.row] * entries.a / (rho * entries.w)
 
     def set_prox_centre(self, rho: float) -> None:
-        """Centres of the demands' block for the present state."""
+        """Set the centres of the demands' block for the present state."""
         entries = self.data.entries
         self._set_step(rho)
         self._own.forget()
@@ -65,24 +65,24 @@ class Worker(Passes):
         )
 
     def _set_step(self, rho: float) -> None:
-        """s = 1 / (h + rho W), kept while rho stays."""
+        """Set s = 1 / (h + rho W); it is kept while rho stays."""
         if rho != self._rho:
             np.divide(1.0, self.data.entries.quadratic + rho * self._weight, out=self._step)
             self._rho = rho
 
     def init_without_copies(self) -> None:
-        """The state of schemes without copies: x itself."""
+        """Set the state of schemes without copies to x."""
         self.state = self.x.copy()
 
     def relax(self, relaxation: float) -> Floats:
-        """Move the state of schemes without copies towards x; the square of the way, in W."""
+        """Move the state of schemes without copies towards x; return the squared distance, in W."""
         way = self.x - self.state
         consensus_copies.blend(self.state, self.x, 1.0 - relaxation)
         weighed = self._weight * way
         return self._leaves.sums(lambda leaf: np.array([weighed[leaf[1]] @ way[leaf[1]]]))
 
     def set_prox_centre_at_prices(self, rho: float, price: Floats) -> None:
-        """Centres of a primal-dual step from the state against prices of the narrow rows."""
+        """Set the centres of a primal-dual step from the state, at prices of the narrow rows."""
         entries = self.data.entries
         self._set_step(rho)
         consensus_copies.priced_centres(
@@ -99,7 +99,7 @@ class Worker(Passes):
         )
 
     def solve_demands(self, t: float, tolerance: float, softness: float) -> Floats:
-        """Solve the demands' block; what its rows pay for the shared scalar, and its slope."""
+        """Solve the demands' block; return the rows' payment for the scalar, and its slope."""
         entries, rows = self.data.entries, self.data.groups
         lower, upper = rows.lower, rows.upper
         if t != 0.0:
@@ -135,7 +135,7 @@ class Worker(Passes):
         return self._leaves.sums(lambda leaf: np.zeros(2))
 
     def row_usage(self, price: Floats) -> Floats:
-        """(2, narrow): what the copies use of each row at its price over rho, and the slope.
+        """(2, narrow) the copies' use of each row at its price over rho, and the slope.
 
         The slice's own rows take a step of their prices.
         """
@@ -164,7 +164,7 @@ class Worker(Passes):
         return self._own.parted(found)
 
     def activities(self) -> Floats:
-        """(narrow,) what x uses of each row."""
+        """(narrow,) the use of each row by x."""
         entries = self.data.entries
 
         def sums(leaf: Leaf) -> Floats:
@@ -192,13 +192,13 @@ class Worker(Passes):
         return self._leaves.sums(sums)
 
     def _own_capacities(self) -> Floats:
-        """(shared + own + 1,) the same of its own rows, too, where it has any."""
+        """(shared + own + 1,) the same, with the slice's own rows."""
         if not len(self.data.own.source):
             return np.zeros(self.data.narrow)
         return np.asarray(np.sum(self._capacities(), axis=0))
 
     def advance(self, price: Floats, relaxation: float) -> Floats:
-        """Move the state; squares of (y - x), x and (z - x) in the metric."""
+        """Move the state; return squares of (y - x), x and (z - x) in the metric."""
         entries, price = self.data.entries, self._own.joined(price, self._rho)
 
         def sums(leaf: Leaf) -> Floats:
@@ -224,18 +224,20 @@ class Worker(Passes):
         self._anchor = self.state.copy()
 
     def restart(self, share: float) -> None:
-        """Take the state back towards the anchor, of which it keeps ``1 - share``."""
-        if self._anchor is not None:  # lost with another holder of the slice
+        """Move the state towards the anchor, keeping the share ``share`` of the state."""
+        if self._anchor is not None:  # it is lost with another holder of the slice
             consensus_copies.blend(self.state, self._anchor, share)
 
     def load_multipliers(self) -> None:
-        """The state ``x + u`` for multipliers u that stay: ``advance`` then makes it ``y + u``."""
+        """Set the state to ``x + u`` for multipliers u that stay; ``advance`` then makes it
+        ``y + u``.
+        """
         if self._held is None:
             self._held = np.zeros_like(self.state)
         np.add(self._wide(), self._held, out=self.state)
 
     def update_multipliers(self) -> None:
-        """Move the multipliers that stayed: ``u += y - x``."""
+        """Update the multipliers that stayed: ``u += y - x``."""
         self._held = self.state - self._wide()
 
     def _wide(self) -> Floats:
@@ -260,7 +262,7 @@ class Worker(Passes):
         self.state = wide + factor * (self.state - wide)
 
     def absorb_excess(self, rho: float) -> None:
-        """The scaled multipliers of soft rows take up what is left of them: ``p / rho``."""
+        """Move the excess of soft rows into their scaled multipliers ``p / rho``."""
         np.divide(self.price, rho, out=self._excess)
 
     def entries(self) -> Floats:
@@ -272,5 +274,5 @@ class Worker(Passes):
         return self.price
 
     def own_prices(self) -> Floats:
-        """(own,) the prices of its own narrow rows."""
+        """(own,) the prices of the slice's own narrow rows."""
         return self._own.price

@@ -1,6 +1,6 @@
-"""Pools of workers: run the passes over slices of demands, and combine what they answer.
+"""Pools of workers, which run the passes over slices of demands and combine the answers.
 
-The method asks only for sums over slices whose size does not depend on the number of demands; so
+The method needs only sums over slices, and their size does not depend on the number of demands. So
 the slices may live in threads of one process, in other processes, or on other machines.
 """
 
@@ -32,30 +32,30 @@ class WorkerPool(Protocol):
 
     @property
     def traffic(self) -> float:
-        """Bytes that cross between processes an iteration, on average."""
+        """Mean number of bytes that cross between processes in one iteration."""
         ...
 
     @property
     def work(self) -> float:
-        """Seconds of computing in all passes so far, of all slices together; NaN if not known."""
+        """Seconds of computing in all passes of all slices so far; NaN if not known."""
         ...
 
     @property
     def replaced(self) -> int:
-        """Slices whose holder was lost and replaced so far."""
+        """Number of slices whose holder was lost and replaced so far."""
         ...
 
     def begin_iteration(self, resume: Resume) -> None:
-        """An iteration begins.
+        """Begin an iteration.
 
         Args:
-            resume: Gives a slice that is lost before the next iteration its state, from the entries
-                that are known of it here; the passes since are then repeated.
+            resume: Gives a slice that is lost before the next iteration its state, from its entries
+                known here. The passes since then are repeated.
         """
         ...
 
     def close(self) -> None:
-        """Let the slices go."""
+        """Close the pool."""
         ...
 
 
@@ -68,21 +68,21 @@ class Executor(Protocol):
         ...
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
-        """A pool of workers that hold these slices."""
+        """Make a pool of workers that hold these slices."""
         ...
 
     def persistent(self) -> AbstractContextManager[Executor]:
-        """An executor of several solves in a row, whose workers may stay."""
+        """An executor for several solves in a row, which may keep its workers."""
         ...
 
 
 def combined(one: Pass, tree: Tree, answers: Sequence[Answer]) -> Answer:
-    """The answer for all demands, from those of the slices in their order.
+    """The answer for all demands, from the slices' answers in order.
 
     Args:
-        one: The pass that they answer.
+        one: The answered pass.
         tree: Adds up sums over subtrees of leaves.
-        answers: What each slice answers.
+        answers: The answer of each slice.
     """
     if one.reduction is Reduction.NONE:
         return None
@@ -99,18 +99,18 @@ def combined(one: Pass, tree: Tree, answers: Sequence[Answer]) -> Answer:
 
 @dataclass(frozen=True)
 class Threads:
-    """Slices in threads of this process; the compiled passes release the interpreter lock."""
+    """An executor with slices in threads of this process; the compiled passes release the lock."""
 
     def slices(self, workers: int) -> int:
         """One slice a thread."""
         return workers
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
-        """A pool of threads."""
+        """Make a pool of threads."""
         return LocalPool(slices, [Worker(one) for one in slices])
 
     def persistent(self) -> AbstractContextManager[Executor]:
-        """This: threads start at once."""
+        """This executor itself, since threads start at once."""
         return nullcontext(self)
 
 
@@ -134,12 +134,12 @@ class LocalPool:
 
     @property
     def traffic(self) -> float:
-        """Nothing crosses."""
+        """Zero, since nothing crosses."""
         return 0.0
 
     @property
     def replaced(self) -> int:
-        """Threads lose nothing."""
+        """Zero, since threads are never lost."""
         return 0
 
     @property
@@ -148,7 +148,7 @@ class LocalPool:
         return sum(self._work)
 
     def begin_iteration(self, resume: Resume) -> None:
-        """Threads lose nothing."""
+        """Do nothing, since threads are never lost."""
 
     def _run(self, one: Pass, *args: object) -> Answer:
         return combined(one, self._tree, self._answers(one, *args))
@@ -159,16 +159,16 @@ class LocalPool:
         try:
             return [self._timed(0, one, *args), *(job.result() for job in jobs)]
         except KeyboardInterrupt:
-            wait(jobs)  # a proof of where things stand comes next
+            wait(jobs)  # a proof of the present state comes next
             raise
 
     def _timed(self, k: int, one: Pass, *args: object) -> Answer:
-        began = time.thread_time()  # a thread that waits for its core does not work
+        began = time.thread_time()  # a thread that waits for its core does not compute
         found = one.run(self._workers[k], *args)
         self._work[k] += time.thread_time() - began
         return found
 
     def close(self) -> None:
-        """Let the slices go."""
+        """Close the pool."""
         self._pool.shutdown()
         self._workers.clear()

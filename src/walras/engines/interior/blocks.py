@@ -1,4 +1,4 @@
-"""Block generation: the interior point on the blocks whose choice is open.
+"""Block generation: the interior point runs on the blocks whose choice is still open.
 
 Where many blocks choose from simplices under few capacities, an optimal allocation splits hardly
 more blocks than there are capacities. At rough prices most blocks have one choice that is cheaper
@@ -20,20 +20,20 @@ from walras.engines.interior.shares import block_centres
 from walras.separable import Side
 from walras.types import Bools, Floats, Longs
 
-_RESTING_SHARE = 0.999  # share of a capacity that the blocks at rest may take together
-_FITTING_PASSES = 10  # each brings back half of the blocks on capacities that are overloaded
-_KEPT_SLACK = 0.5  # share of its slack that a capacity has at least after blocks came and went
-_LEAST_ROOM = 0.1  # share of a capacity that the blocks that take part have at least
+_RESTING_SHARE = 0.999  # largest share of a capacity that the blocks at rest may take together
+_FITTING_PASSES = 10  # each pass brings back half of the blocks on overloaded capacities
+_KEPT_SLACK = 0.5  # least share of its slack that a capacity keeps when blocks come and go
+_LEAST_ROOM = 0.1  # least share of a capacity that is left to the blocks that take part
 _LEAST_PRODUCT = 1e-3  # complementary products are at least this share of the barrier parameter
 
 
 @dataclass(eq=False)
 class OpenBlocks:
-    """Which blocks take part, and where the others rest.
+    """The blocks that take part, and the choices of the others.
 
     Attributes:
         simplices: All blocks.
-        decided: What holds before solving.
+        decided: Result of the presolve.
         active: (blocks,) True on those that take part.
         first_share: Share of all limits that the blocks of the first round have together.
         choice: (blocks,) place at which a block rests, -1 at nothing.
@@ -46,7 +46,7 @@ class OpenBlocks:
     choice: Longs = field(init=False)
 
     def __post_init__(self) -> None:
-        """The blocks with the largest limits take part; the others rest at nothing."""
+        """Let the blocks with the largest limits take part, and let the others rest at nothing."""
         s, settled = self.simplices, self.decided.settled
         limit = s.problem.rows.upper[s.row]
         order = np.argsort(-limit, kind="stable")
@@ -65,18 +65,18 @@ class OpenBlocks:
         return rows.count - self.simplices.blocks - int(np.sum(self.decided.loose))
 
     def take_all(self) -> None:
-        """Every block that is not decided takes part."""
+        """Let every block that is not decided take part."""
         self.active = ~self.decided.settled
 
     def rest(self) -> Floats:
-        """(entries,) where the entries of the others rest; zero elsewhere."""
+        """(entries,) values of the entries of the blocks at rest; zero elsewhere."""
         out, s = np.zeros(self.simplices.problem.entries), self.simplices
         places = self.choice[~self.active & (self.choice >= 0)]
         out[s.entry[places]] = s.size[places]
         return out
 
     def restriction(self) -> Restriction:
-        """What the others leave to solve."""
+        """The part of the problem that is left to solve."""
         s = self.simplices
         absent = self.decided.loose.copy()
         absent[s.row[~self.active]] = True
@@ -86,11 +86,12 @@ class OpenBlocks:
         )
 
     def review(self, prices: Floats, margin: float, threads: int, *, drop: bool) -> int:
-        """Blocks whose choice is open at some prices come in, others may go; returns how many came.
+        """Bring in the blocks whose choice is open at some prices, and drop others; return how many
+        came.
 
         Args:
             prices: (rows,) prices of the capacities.
-            margin: A choice is open unless the next one costs more than it by this share of a
+            margin: A choice is sure when the next one costs more by at least this share of a
                 typical charge.
             threads: Threads.
             drop: Whether blocks may go.
@@ -102,7 +103,7 @@ class OpenBlocks:
         choice, lead = s.choose(problem.cost + charge, self.decided.closed, threads)
         typical = float(np.median(np.abs(problem.cost) + charge))
         is_open = ~settled & ~(lead > margin * typical)
-        if not np.any(is_open):  # one is left, so that there is something to solve
+        if not np.any(is_open):  # keep one block, so that there is something to solve
             is_open[int(np.argmin(np.where(settled, np.inf, lead)))] = True
         before = self.active
         moved = ~before & ~settled & (choice != self.choice)
@@ -113,9 +114,9 @@ class OpenBlocks:
         return int(np.sum(self.active & ~before))
 
     def _make_room(self, lead: Floats) -> None:
-        """Where the blocks at rest take more than a capacity, half of those on it come back.
+        """Bring back half of the blocks at rest on each overloaded capacity.
 
-        The half whose choice leads by less, until what rests fits.
+        The half with the smaller lead comes back first. This repeats until the blocks at rest fit.
         """
         s, rows = self.simplices, self.simplices.problem.rows
         free = ~self.decided.loose
@@ -131,11 +132,11 @@ class OpenBlocks:
 
 
 def carried_blocks(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> Point:
-    """A start on other blocks from a centred point with barrier parameter ``mu``.
+    """A start on other blocks, from a centred point with barrier parameter ``mu``.
 
-    Blocks that took part go on from where they are; new ones begin on the central path of their
-    own simplex at the prices found. Where that is more than a capacity, its columns shrink. The
-    capacities are the same rows in both forms.
+    Blocks that took part keep their values. New blocks begin on the central path of their own
+    simplex, at the prices found. Columns shrink where they overload a capacity. Both forms have the
+    same capacities.
     """
     place = np.full(form.problem.rows.count, -1)
     place[old.source[: old.local_rows]] = np.arange(old.local_rows)
@@ -164,7 +165,7 @@ def carried_blocks(form: Form, layout: Layout, old: Form, point: Point, mu: floa
 
 
 def _raised(form: Form, x: Floats, t: Floats, slack: Floats) -> Floats:
-    """The one scalar raised so that some slack is left on every capacity that it holds."""
+    """Raise the one scalar until every capacity that holds it keeps some slack."""
     e = form.border[form.local_rows :, 0]
     short = form.narrow @ x + e * t + _KEPT_SLACK * slack - form.b[form.local_rows :]
     held = e < 0
@@ -172,7 +173,7 @@ def _raised(form: Form, x: Floats, t: Floats, slack: Floats) -> Floats:
 
 
 def _fitted(form: Form, x: Floats, slack: Floats) -> Floats:
-    """Columns shrunk, each by the worst of its capacities, so that some slack is left."""
+    """Shrink each column by its most overloaded capacity, so that some slack is left."""
     bound = form.b[form.local_rows :]
     room = np.maximum(bound - _KEPT_SLACK * slack, _LEAST_ROOM * bound)
     load = form.narrow @ x

@@ -1,9 +1,9 @@
 """Column generation around the interior point (Gondzio, Gonzalez-Brevis and Munari 2013).
 
-An optimal allocation uses a few entries a block, so the method runs on a few entries a block:
-solve for those, price all others with the well-centred prices found, add the ones that pay, go
-on from the point at hand. One pass over all entries a round replaces one (or many) an iteration,
-and each round's prices prove a bound on the whole problem.
+An optimal allocation uses a few entries a block, so the method runs on a few entries a block. Each
+round solves for those entries, prices all others with the well-centred prices found, adds the ones
+that pay, and goes on from the present point. One pass over all entries a round replaces one (or
+many) an iteration, and each round's prices prove a bound on the whole problem.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, Utility
 from walras.types import Bools, Floats, Ints, Longs
 
-_IN_USE = 1e-3  # share of its block's largest entry from which a known entry counts as in use
-# The price of a new demand's own row is not known: guesses at it, in mean charges of other rows.
+_IN_USE = 1e-3  # an entry is in use from this share of its block's largest entry on
+# The price of a new demand's own row is not known. These guesses are in mean charges of other rows.
 _OWN_ROW_CHARGES = (0.01, 0.1, 1.0, 10.0)
 _LARGEST_NEW_COLUMN = 1.0  # a new column begins at most at this multiple of a typical one
-_ROW_SHARE_OF_NEW = 0.05  # share of a row that new columns together begin with at most
+_ROW_SHARE_OF_NEW = 0.05  # largest share of a row that new columns together begin with
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Pool:
 
     @classmethod
     def of(cls, owner: Ints) -> Pool:
-        """Entries grouped by owner; the ownerless ones are not in the pool."""
+        """Entries grouped by owner; entries without an owner are left out."""
         if owner[0] >= 0 and np.all(owner[1:] >= owner[:-1]):
             first = np.flatnonzero(np.append(True, owner[1:] > owner[:-1]))
             return cls(slice(None), np.append(first, len(owner)))
@@ -55,7 +55,7 @@ class Pool:
         return cls(order, np.append(first, len(order)))
 
     def best(self, score: Floats, closed: Bools, limit: float, most: int, threads: int) -> Longs:
-        """Open entries of lowest score, at most ``most`` a block, below ``limit``."""
+        """The open entries of lowest score below ``limit``, at most ``most`` a block."""
         places = kernels.cheapest(
             self.ptr, score[self.order], closed[self.order], limit, most, threads
         )
@@ -69,7 +69,7 @@ class Pool:
         return np.concatenate(none + [order[self.ptr[k] : self.ptr[k + 1]] for k in runs])
 
     def block_maxima(self, values: Floats) -> Floats:
-        """(entries,) the largest value of each entry's block; zero outside the pool."""
+        """(entries,) largest value in each entry's block; zero outside the pool."""
         tops = np.maximum.reduceat(values[self.order], self.ptr[:-1])
         if isinstance(self.order, slice):
             return np.repeat(tops, np.diff(self.ptr))
@@ -81,12 +81,12 @@ class Pool:
 def first_entries(
     problem: Separable, pool: Pool, threads: int, rule: ColumnGeneration = DEFAULTS.columns
 ) -> Bools:
-    """(entries,) True on those of the first round.
+    """(entries,) True on the entries of the first round.
 
-    In a roomy market what demands want at rough prices chooses them (:mod:`.market`). Elsewhere
-    two scores do: what an entry brings (its cost, and its part in rows that gain by it), and that
-    divided by a first guess of its narrow rows' prices, the mean share of the best that they bring
-    to a block.
+    In a market with room, the demands' wishes at rough prices choose them
+    (:mod:`.equilibrium_start`). Elsewhere two scores choose them. The first is an entry's benefit:
+    its cost, and its part in rows that gain by it. The second is the benefit over a first guess of
+    its narrow rows' prices, which is the mean share of the best benefit that they bring to a block.
     """
     active = _always(problem, pool)
     closed = problem.lower == problem.upper
@@ -108,7 +108,7 @@ def first_entries(
 
 
 def _always(problem: Separable, pool: Pool) -> Bools:
-    """(entries,) True where an entry does not rest at a lower bound of zero or has no block."""
+    """(entries,) True on entries that have no block or no lower bound of zero."""
     active = problem.lower != 0.0
     if not isinstance(pool.order, slice):
         active |= np.bincount(pool.order, minlength=problem.entries) == 0
@@ -123,11 +123,11 @@ def known_entries(
     threads: int,
     rule: ColumnGeneration = DEFAULTS.columns,
 ) -> Bools:
-    """(entries,) True on those of a warm start's first round.
+    """(entries,) True on the entries of a warm start's first round.
 
-    Of the entries that were there before, what was used and the ones of least reduced cost; of
-    new demands those that bring most for what the known prices charge; of other new entries, or
-    where no price is known, what a cold start would take.
+    Of the old entries: those in use and those of least reduced cost. Of new demands: the entries of
+    largest benefit over the known prices' charge. Of other new entries, and where no price is
+    known: the choice of a cold start.
 
     Args:
         problem: The problem.
@@ -158,10 +158,10 @@ def known_entries(
 
 
 def _new_scores(problem: Separable, new: Longs, prices: Floats) -> Iterator[Floats]:
-    """(new,) scores of new demands' entries: what they bring over what they are charged.
+    """(new,) scores of new demands' entries: benefit over charge.
 
-    The known prices charge for narrow rows; what the demand's own row will charge is not known,
-    and some shares of the mean of the others stand in for it.
+    The known prices charge for narrow rows. The charge of the demand's own row is not known; some
+    shares of the mean of the other charges stand in for it.
     """
     if not len(new):
         return
@@ -177,7 +177,7 @@ def _new_scores(problem: Separable, new: Longs, prices: Floats) -> Iterator[Floa
 
 
 def benefit(problem: Separable, threads: int) -> Floats:
-    """(entries,) what one unit of an entry brings at unit prices of the rows that gain by it."""
+    """(entries,) benefit of one unit of an entry, at unit prices of the rows that gain by it."""
     worth = _unit_prices(problem)
     gain = kernels.reduced_costs(problem.rows.matrix, problem.cost, worth, threads)
     np.negative(gain, out=gain)
@@ -186,7 +186,7 @@ def benefit(problem: Separable, threads: int) -> Floats:
 
 
 def _unit_prices(problem: Separable) -> Floats:
-    """(rows,) prices of size one of the rows that entries gain by, zero of the others."""
+    """(rows,) prices of size one on rows that gain by entries; zero on the others."""
     rows = problem.rows
     rising = np.isin(rows.utility, (Utility.LOG, Utility.POWER))
     price = np.where(rising | (np.isfinite(rows.lower) & np.isinf(rows.upper)), -1.0, 0.0)
@@ -195,23 +195,23 @@ def _unit_prices(problem: Separable) -> Floats:
 
 
 def _scarcity(problem: Separable, share: Floats) -> Floats:
-    """(entries,) first guess of the price of the resource an entry uses: its mean |share|."""
+    """(entries,) first guess of the price of an entry's resource: its mean |share|."""
     mean = np.abs(scarcity(problem, share))
     return np.where(mean > 0, mean, 1.0)[np.maximum(problem.resource, 0)]
 
 
 def slim(point: Point) -> Point:
-    """What :func:`carried` needs of a point: its columns' prices are found anew."""
+    """The part of a point that :func:`carried` needs; it computes the columns' prices anew."""
     none = np.zeros(0)
     return Point.of(point.x, none, none, none, point.s, point.p, point.t)
 
 
 def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> Point:
-    """A start on more columns from a centred point on fewer with barrier parameter ``mu``.
+    """A start on more columns, from a centred point on fewer, with barrier parameter ``mu``.
 
-    New columns begin on the central path, ``x = mu/z``, but for those that would overload a row;
-    where their reduced cost is not positive the local packing price of their block rises until it
-    is.
+    New columns begin on the central path, ``x = mu/z``, and lower where they would overload a row.
+    Where the reduced cost of a column is not positive, the local packing price of its block rises
+    until it is.
     """
     kept = np.isin(form.columns, old.columns, assume_unique=True)
     x = np.zeros(len(form.columns))
@@ -237,7 +237,7 @@ def carried(form: Form, layout: Layout, old: Form, point: Point, mu: float) -> P
 
 
 def _row_values(form: Form, old: Form, values: Floats) -> Floats:
-    """Values of the old form's rows on the new one's, which has the same rows in other places."""
+    """Values of the old form's rows in the order of the new form, which has the same rows."""
 
     def key(f: Form) -> Longs:
         code = 2 * f.source + (f.sign > 0)

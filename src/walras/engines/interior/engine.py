@@ -29,14 +29,15 @@ from walras.settings import Settings, Start
 from walras.status import Status
 from walras.types import Bools, Floats
 
-# Few new entries hardly move the prices: up to this many of them a narrow row, the next round aims
-# at the tolerance itself.
+# Few new entries hardly move the prices. Up to this many new entries a narrow row, the next round
+# aims at the tolerance itself.
 _FEW_NEW_ENTRIES = 0.05
-# Of a path only points are kept whose gap is at most this share of the gap of the one before.
+# The path keeps a point only if its gap is at most this share of the gap of the point before.
 _PATH_SPACING = 0.5
-_INFEASIBLE_ROUND = 1e-5  # relative primal residual: with too few entries no point meets the rows
-# Reduced cost, in barrier parameters over a typical entry, up to which an entry nearly pays: on the
-# central path it would hold half of what a typical one holds.
+# relative primal residual from which the entries count as too few to meet the rows
+_INFEASIBLE_ROUND = 1e-5
+# Reduced cost, in barrier parameters over a typical entry, up to which an entry nearly pays. On the
+# central path such an entry would be half as large as a typical one.
 _NEARLY_PAYS = 2.0
 _ROUNDING_GAP = 1e-9  # relative gap that more entries cannot be expected to close
 
@@ -45,16 +46,16 @@ _ROUNDING_GAP = 1e-9  # relative gap that more entries cannot be expected to clo
 class Interior(InteriorOptions, Engine):
     """The structured interior point: fast and accurate where one side is narrow.
 
-    It takes continuous problems of which at most 64 entries and scalars are free.
+    It takes continuous problems with at most 64 free entries and scalars.
 
     Attributes:
-        step_fraction: Share of the way to the boundary that a step goes at most, 0.5 to under 1.
+        step_fraction: Largest share of the way to the boundary that a step takes, 0.5 to under 1.
         short_step_fraction: The same where less than half of the Newton step is possible: farther
             from the boundary the next direction is better.
         correctors: Centrality correctors an iteration at most, 0 to 100. They are tried where a
             factorisation costs many solves.
-        gap_share: Gap at which the method stops, as a share of the tolerance, 0 to 1. What is left
-            of the tolerance is for the repair of the rows.
+        gap_share: Gap at which the method stops, as a share of the tolerance, 0 to 1. The rest of
+            the tolerance is for the repair of the rows.
         stalled_iterations: Iterations without progress after which a run with tiny steps ends, 1 or
             more.
         rounds: Rounds of column or block generation at most, 0 or more.
@@ -99,12 +100,12 @@ class Interior(InteriorOptions, Engine):
         Args:
             problem: Any problem without integer entries; at most 64 entries and scalars may be
                 free.
-            settings: Every setting is honoured. A warm start helps when little changed; one of
-                which more than a twentieth of the demands is unknown is left out.
+            settings: Every setting is honoured. A warm start helps when little changed. It is left
+                out if it does not know more than a twentieth of the demands.
 
         Returns:
-            The point with its prices. ``FAILED`` when the method broke down, which infeasible and
-            unbounded problems make it do.
+            The point with its prices. ``FAILED`` when the method broke down, as it does on
+            infeasible and unbounded problems.
 
         Raises:
             EngineError: The problem has integer entries, or too many free ones.
@@ -117,7 +118,7 @@ class Interior(InteriorOptions, Engine):
             if _many_columns(problem, self.columns):
                 return run.by_columns()
             simplices = Simplices.of(problem)
-            return run.whole() if simplices is None else run.by_blocks(simplices)
+            return run.at_once() if simplices is None else run.by_blocks(simplices)
         except KeyboardInterrupt:
             return run.result(Status.INTERRUPTED)
 
@@ -132,7 +133,7 @@ def _many_columns(problem: Separable, rule: ColumnGeneration) -> bool:
 
 @dataclass(eq=False)
 class _Solve:
-    """One solve: the best point, prices and bound so far, which remain if it is stopped."""
+    """One solve, with the best point, prices and bound so far; these remain if it is stopped."""
 
     problem: Separable
     settings: Settings
@@ -167,8 +168,8 @@ class _Solve:
     def _layout(self, form: Form) -> Layout:
         return Layout.of(form, self.options.correctors)
 
-    def whole(self) -> Iterate:
-        """All entries at once."""
+    def at_once(self) -> Iterate:
+        """Solve with all entries at once."""
         form = make_form(self.problem, Restriction(redundant=redundant_rows(self.problem)))
         layout = self._layout(form)
         self.built = self.iteration_log.elapsed
@@ -176,7 +177,7 @@ class _Solve:
         return self.result(self._outcome(ending))
 
     def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Termination:
-        """A run from the warm start, if there is one and it gets anywhere, else from the data."""
+        """Run from the warm start if there is one and it converges, else from the data."""
         start, point, warm = self.start, cold_start(form, layout), self.options.warm
         if start is not None:
             near = warm_start(form, layout, point, start.x, start.prices, warm.gap)
@@ -186,7 +187,7 @@ class _Solve:
         return self._run(form, layout, point, tolerance, note)
 
     def by_columns(self) -> Iterate:
-        """A few entries a block, more of them as their prices ask for it."""
+        """Solve with a few entries a block, and add more as the prices ask for them."""
         problem, tolerance, rule = self.problem, self.settings.tolerance, self.options.columns
         pool = Pool.of(problem.demand)
         active = self._first(pool)
@@ -199,7 +200,7 @@ class _Solve:
             if ending.stopped:
                 break
             if not ending.converged and ending.residuals.primal_error > _INFEASIBLE_ROUND:
-                return self.whole()  # too few entries may have no feasible allocation
+                return self.at_once()  # the chosen entries may have no feasible allocation
             previous = gap
             gap, added = self._price(pool, active, ending)
             settled = ending.residuals.primal_error <= FEASIBLE
@@ -210,7 +211,7 @@ class _Solve:
                 break
             aim = rule.tightening * (
                 loose if stands else gap
-            )  # the method's own gap may be the smaller
+            )  # the smaller of the proved gap and the method's own
             if added <= _FEW_NEW_ENTRIES * form.narrow.shape[0]:
                 aim = min(aim, self._own_tolerance)
             loose = float(np.clip(aim, 1e-3 * tolerance, loose))
@@ -224,22 +225,22 @@ class _Solve:
         if status not in (Status.OPTIMAL, Status.FAILED):
             return self.result(status)
         if gap <= max(tolerance, _ROUNDING_GAP) and (status == Status.OPTIMAL or settled):
-            proved = gap <= 0.5 * tolerance  # where the method stalled, too
+            proved = gap <= 0.5 * tolerance  # also where the method stalled
             return self.result(Status.OPTIMAL if proved else status)
-        return self._repaired() or self.whole()
+        return self._repaired() or self.at_once()
 
     def _repaired(self) -> Iterate | None:
-        """What is known now, if it is within the tolerance once its rows hold exactly."""
+        """The present result, or None if it misses the tolerance after the repair of rows."""
         found = self.result(Status.OPTIMAL)
         proof = certify(self.problem, found.x, found.t, found.prices, threads=self.threads)
         return found if proof.proves(self.settings.tolerance) else None
 
     def by_blocks(self, simplices: Simplices) -> Iterate:
-        """What can be decided at once, then the blocks whose choice is open."""
+        """Presolve the blocks, then solve for those whose choice is open."""
         rule = self.options.blocks
         blocks = OpenBlocks(simplices, presolve(simplices), rule.first_share)
         if blocks.capacities > simplices.blocks:  # the capacities are the wide side
-            return self.whole()
+            return self.at_once()
         tolerance = loose = self._own_tolerance
         many = max(rule.least_blocks, rule.blocks_per_capacity * blocks.capacities)
         if np.sum(blocks.active) < many or self.start is not None:
@@ -260,7 +261,7 @@ class _Solve:
             if ending.stopped:
                 break
             if not ending.converged:
-                return self.whole()
+                return self.at_once()
             gap, added = self._review(blocks, form, ending, final=loose <= tolerance)
             if loose <= tolerance and (gap <= self.settings.tolerance or not added):
                 break
@@ -270,7 +271,9 @@ class _Solve:
     def _review(
         self, blocks: OpenBlocks, form: Form, ending: Termination, *, final: bool
     ) -> tuple[float, int]:
-        """Let blocks in, and before the last rounds out; the gap, and how many came in."""
+        """Bring blocks in, and before the last rounds drop some; return the gap and how many came
+        in.
+        """
         prices = form.row_prices(ending.point.p)
         gap = ending.residuals.gap / gap_scale(form, ending.residuals)
         if final:
@@ -284,7 +287,7 @@ class _Solve:
         return gap, blocks.review(prices, margin, self.threads, drop=not final)
 
     def _kept(self, gap: float) -> tuple[Point, float]:
-        """The last point of the path at a gap or above it, and its barrier parameter."""
+        """The last point of the path at this gap or above, and its barrier parameter."""
         near = [step for step in self.path if step[1] >= gap]
         point, _, mu = near[-1] if near else self.path[0]
         return point, mu
@@ -296,7 +299,7 @@ class _Solve:
         return known_entries(self.problem, pool, start.x, start.prices, self.threads, rule)
 
     def _carried(self, form: Form, layout: Layout, old: Form, gap: float) -> Point:
-        """The last round's path, at the gap that pricing found, on more entries."""
+        """A start on more entries, from the last round's path at the gap that pricing found."""
         point, mu = self._kept(gap)
         return carried(form, layout, old, point, mu)
 
@@ -350,7 +353,7 @@ class _Solve:
         return ending
 
     def _price(self, pool: Pool, active: Bools, ending: Termination) -> tuple[float, int]:
-        """Bound the whole problem, let the entries in that pay, and return gap and their number."""
+        """Bound the whole problem and add the entries that pay; return the gap and their number."""
         form = self.form
         if form is None or self.point is None:
             return np.inf, 0
@@ -368,7 +371,8 @@ class _Solve:
         added = pool.best(reduced, closed, 0.0, rule.added, self.threads)
         active[added] = True
         if len(added) and self.start is None:
-            # Prices from nowhere still move: entries that come next in their block go in as well.
+            # Prices of a cold start still move, so the next best entries of each block come in as
+            # well.
             soon = _NEARLY_PAYS * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
             near = pool.best(reduced, closed | active, soon, 1, self.threads)
             order = np.argsort(reduced[near], kind="stable")

@@ -6,9 +6,9 @@ use. With one entry alone, of benefit g and, in full, of charge q, in its weight
 
     max log(f g) - f q over 0 <= f <= 1   =   log g - phi(q),   phi(q) = min(q, 1) + max(log q, 0),
 
-by f = min(1, 1/q) of it. Demands spread over entries that are nearly as good as their best, and a
-few damped Newton steps on each resource's price take what is wanted towards what there is. That
-is enough to tell which entries an optimal allocation may use.
+by f = min(1, 1/q) of it. Demands spread over entries that are nearly as good as their best. A few
+damped Newton steps on each resource's price bring demand towards supply. That is enough to tell
+which entries an optimal allocation may use.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, Side, Utility
 from walras.types import Floats, Longs
 
-# Capacity over what all demands could use, from which resources are roomy and rough prices are
-# found. At half of it they would save as much of a cold start, but leave a warm start less to save.
+# Resources have room, and rough prices are found, from this ratio of capacity to the largest demand
+# on. Half of it would save as much of a cold start, but leave a warm start less to save.
 _ROOMY = 2.0
-# Temperatures of the passes: how far behind the best, in logarithms of benefit, an entry gets 1/e
-# of the best one's part.
+# Temperatures of the passes: the distance from the best, in logarithms of benefit, at which an
+# entry gets 1/e of the best one's part.
 _TEMPERATURES = (0.3, 0.2, 0.15)
 _FIRST_SPENDING = 0.5  # share of all budgets that the first prices take
-_NEWTON_DAMPING = 0.7  # share of a Newton step: demands react to more than one price
-_LEAST_SLOPE = 0.3  # of what is wanted of a resource, as a share of it
-_LONGEST_STEP = 1.0  # of the logarithm of a price
+_NEWTON_DAMPING = 0.7  # share of a Newton step, since demands react to more than one price
+_LEAST_SLOPE = 0.3  # least slope of the demand for a resource, as a share of that demand
+_LONGEST_STEP = 1.0  # in the logarithm of a price
 _NEGLIGIBLE = 1e-9  # share of a mean capacity that counts as nothing
 
 
 def market_scores(problem: Separable, share: Floats, ptr: Longs, threads: int) -> Floats | None:
     """(entries,) how bad each entry is for its demand at rough prices.
 
-    None where the problem is no market, and where resources are scarce: what entries bring, over
-    how wanted their resource is, then says more than rough prices.
+    None where the problem is no market or resources are scarce. In these cases the benefit of an
+    entry over the scarcity of its resource says more than rough prices.
 
     Args:
         problem: The problem, its entries demand by demand.
-        share: (entries,) what an entry brings, as a share of the best of its demand.
+        share: (entries,) benefit of an entry, as a share of the best of its demand.
         ptr: (demands + 1,) first entry of each demand.
         threads: Threads of the kernels.
     """
@@ -66,11 +66,11 @@ def market_scores(problem: Separable, share: Floats, ptr: Longs, threads: int) -
 
 
 def scarcity(problem: Separable, share: Floats) -> Floats:
-    """(resources,) a first guess of prices: the mean share of its entries, zero without any.
+    """(resources,) first guess of prices: the mean share of a resource's entries, zero without any.
 
     Args:
         problem: The problem.
-        share: (entries,) what an entry brings, as a share of the best of its demand.
+        share: (entries,) benefit of an entry, as a share of the best of its demand.
     """
     owner, resources = np.maximum(problem.resource, 0), len(problem.resource_names)
     count = np.bincount(owner, minlength=resources)
@@ -79,7 +79,7 @@ def scarcity(problem: Separable, share: Floats) -> Floats:
 
 
 def _moved(price: Floats, load: Floats, slope: Floats, capacity: Floats) -> Floats:
-    """Prices after a damped Newton step of the logarithm of what is wanted over what there is."""
+    """Prices after a damped Newton step of the logarithm of demand over supply."""
     least = _NEGLIGIBLE * float(np.mean(capacity))
     over = np.maximum(load, least) / np.maximum(capacity, least)
     slope = np.maximum(slope + _LEAST_SLOPE * load, least)
@@ -88,7 +88,7 @@ def _moved(price: Floats, load: Floats, slope: Floats, capacity: Floats) -> Floa
 
 
 def _is_market(problem: Separable) -> bool:
-    """Whether a weighted logarithm of what each demand gets is all that is asked for."""
+    """Whether the objective is only a weighted logarithm of each demand's benefit."""
     rows = problem.rows
     asked = rows.is_utility
     return bool(
@@ -104,7 +104,7 @@ def _is_market(problem: Separable) -> bool:
 
 
 def _uses(problem: Separable, threads: int) -> tuple[Floats, Floats]:
-    """(entries,) what an entry in full uses of its resource, and (resources,) what there is."""
+    """(entries,) use of its resource by an entry in full, and (resources,) the supply."""
     rows, shape = problem.rows, structure(problem)
     limits = shape.packing & (rows.side == Side.RESOURCE)
     resources = len(problem.resource_names)

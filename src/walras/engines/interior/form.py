@@ -4,10 +4,10 @@ From a :class:`~walras.separable.Separable` (or some of its entries)
 
     min c·x + 1/2 x·diag(h) x + e·t + sum f_k(s_k),   A x + E t + s = b,   0 <= x <= u
 
-A constraint ``y <= upper`` keeps its sign, ``y >= lower`` and utility rows are negated, so that a
-slack s >= 0 (or the utility's own activity s = y) stands on every row. Columns are ordered by
-*block*, the side of the allocation with more groups; a row of one block is *local*, of which each
-block has at most ``MAX_SLOTS``; every other row is *narrow* and enters the Schur complement.
+A constraint ``y <= upper`` keeps its sign; ``y >= lower`` and utility rows are negated. Then every
+row has a slack s >= 0, or the utility's own activity s = y. Columns are ordered by *block*, the
+side of the allocation with more groups. A row of one block is *local*; each block has at most
+``MAX_SLOTS`` local rows. Every other row is *narrow* and enters the Schur complement.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from walras.errors import EngineError
 from walras.separable import Separable, Side, Utility
 from walras.types import Bools, Floats, Longs
 
-MAX_SLOTS = 4  # own rows of a block that are eliminated; more become narrow rows
+MAX_SLOTS = 4  # local rows of a block that are eliminated; further ones become narrow rows
 MAX_BORDER = 64  # free entries and scalars: the border is dense
-_CHUNK = 50_000  # entries looked at together, so that no array of the problem's size is made
+_CHUNK = 50_000  # entries that are looked at together, to avoid an array of the problem's size
 
-# Kinds of row; utilities keep their own number.
+# Kinds of row. A utility row has the number of its utility.
 INEQUALITY, EQUALITY, EMPTY = -1, -2, -3
 
 
@@ -59,9 +59,9 @@ class Form:
         flip: (n,) +1 or -1.
         e: (scalars,) costs of the border.
         border_h: (scalars,) quadratic costs of the border.
-        free: (k,) entries that are free and stand in the border.
+        free: (k,) free entries; they are in the border.
         constant: Value at x = 0, t = 0.
-        rest: (entries,) where the entries stay that are neither columns nor free.
+        rest: (entries,) values of the entries that are neither columns nor free.
     """
 
     problem: Separable
@@ -102,14 +102,14 @@ class Form:
         return self.blocks * self.slots
 
     def entries(self, x: Floats, t: Floats) -> Floats:
-        """Entries of the problem from columns and border; the others where they rest."""
+        """The problem's entries, from columns and border; other entries rest."""
         out = self.rest.copy()
         out[self.columns] = self.shift + self.flip * x
         out[self.free] = t[self.problem.scalars :]
         return out
 
     def row_prices(self, p: Floats) -> Floats:
-        """Prices of the problem's rows from those of the form's."""
+        """Prices of the problem's rows, from those of the form's rows."""
         out = np.zeros(self.problem.rows.count)
         known = self.source >= 0
         np.add.at(out, self.source[known], (self.sign * p)[known])
@@ -117,7 +117,7 @@ class Form:
 
 
 def resting(problem: Separable) -> Floats:
-    """(entries,) where each entry rests when no engine moves it: the finite bound nearest to 0."""
+    """(entries,) the value of an entry that no engine moves: its finite bound nearest to 0."""
     out = np.array(problem.lower)
     open_below = np.flatnonzero(np.isinf(out))
     if len(open_below):
@@ -137,14 +137,14 @@ class _Standard:
 
 @dataclass(frozen=True, eq=False)
 class _Places:
-    """Where the standard rows go among all rows of a form.
+    """Places of the standard rows among all rows of a form.
 
     Attributes:
         standard: The rows.
         placed: (standard rows,) the place of each.
         slots: Local rows a block.
         blocks: Number of blocks.
-        scalar_rows: First of the rows that bound scalars, the last ones.
+        scalar_rows: First of the rows that bound scalars; they come last.
         total: Number of rows of the form.
     """
 
@@ -170,14 +170,14 @@ class _Places:
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """What a form leaves out of its problem.
+    """The part of a problem that a form leaves out.
 
     Attributes:
         entries: (n,) entries to keep, or None for all.
-        redundant: (rows,) True where an upper bound is left out, as by :func:`redundant_rows`.
-        absent: (rows,) True on rows left out, which the entries at rest meet by themselves.
-        rest: (entries,) where the entries that are not kept stay; :func:`resting` if None.
-        side: Whose entries make a block; those of the side with fewer foreign rows if None.
+        redundant: (rows,) True where the upper bound is left out, as :func:`redundant_rows` finds.
+        absent: (rows,) True on rows that are left out, since the entries at rest meet them.
+        rest: (entries,) values of the entries that are not kept; :func:`resting` if None.
+        side: The side whose owners are the blocks; the one with fewer foreign rows if None.
     """
 
     entries: Longs | None = None
@@ -188,7 +188,7 @@ class Restriction:
 
 
 def make_form(problem: Separable, restriction: Restriction | None = None) -> Form:
-    """The form of a problem, or of some of its entries with the others at rest.
+    """The form of a problem, or of some of its entries while the others rest.
 
     Args:
         problem: What to solve.
@@ -220,7 +220,7 @@ def make_form(problem: Separable, restriction: Restriction | None = None) -> For
 
 
 def _block_side(problem: Separable, chosen: Longs, given: Side | None) -> tuple[Side, Longs]:
-    """The side with fewer foreign rows as blocks; ownerless entries are blocks of their own."""
+    """Take the side with fewer foreign rows as blocks; an entry without owner is its own block."""
     side = problem.rows.side
     foreign = {s: int(np.sum(side != s)) for s in (Side.DEMAND, Side.RESOURCE)}
     fewer = Side.DEMAND if foreign[Side.DEMAND] <= foreign[Side.RESOURCE] else Side.RESOURCE
@@ -232,9 +232,9 @@ def _block_side(problem: Separable, chosen: Longs, given: Side | None) -> tuple[
 
 
 def redundant_rows(problem: Separable) -> Bools:
-    """(rows,) True on upper bounds that the entries' own limits imply: no price but zero is needed.
+    """(rows,) True on upper bounds that follow from the entries' own limits; their price is zero.
 
-    An entry is limited by its upper bound or by the packing row of its demand alone.
+    The limit of an entry is its upper bound, or the bound from its demand's packing row alone.
     """
     rows, shape = problem.rows, structure(problem)
     most = np.zeros(rows.count)
@@ -280,7 +280,7 @@ def _standard_rows(problem: Separable, kept: Restriction) -> _Standard:
 def _place(
     problem: Separable, side: Side, matrix: sp.csc_array, block: Longs, kept: Restriction
 ) -> _Places:
-    """Position of every standard row: ``block*slots + slot`` when local, after them when narrow."""
+    """Place of every standard row: ``block*slots + slot`` when local, after them when narrow."""
     standard = _standard_rows(problem, kept)
     blocks = int(block[-1]) + 1 if len(block) else 0
     touched_low = np.full(problem.rows.count, blocks, dtype=np.int64)
@@ -314,7 +314,7 @@ def _assemble(
     places: _Places,
     rest: Floats,
 ) -> Form:
-    """Scatter rows to their places and append the bounds of the scalars as narrow rows."""
+    """Scatter the rows to their places, and append the bounds of the scalars as narrow rows."""
     rows, standard, local = problem.rows, places.standard, places.blocks * places.slots
     low, high = problem.lower[columns], problem.upper[columns]
     flip = np.where(np.isfinite(low), 1.0, -1.0)
@@ -365,7 +365,7 @@ def _assemble(
 
 
 def _border(problem: Separable, free: Longs, place: sp.csr_array) -> Floats:
-    """E: coefficients of the shared scalars, then of the free entries, of the rows in place."""
+    """E: the rows' coefficients of the shared scalars, then of the free entries."""
     shared = place @ problem.rows.scalar_matrix
     if not len(free):
         return np.asarray(shared, dtype=np.float64)
@@ -391,5 +391,5 @@ def _local_coefficients(a: sp.csr_array, blocks: int, slots: int, n: int) -> Flo
 
 
 def is_fixed_target(kind: npt.NDArray[np.int8]) -> Bools:
-    """Rows whose slack times price (or a power of it) has a target that does not shrink."""
+    """(rows,) True where the target of slack times price (or of a power of it) does not shrink."""
     return np.isin(kind, (Utility.LOG, Utility.POWER))

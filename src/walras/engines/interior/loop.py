@@ -1,4 +1,4 @@
-"""The interior-point loop: from a form and a point to a point that is optimal for the form."""
+"""The interior-point loop: from a form and a first point to an optimal point."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from walras.separable import Utility
 
 FEASIBLE = 1e-8  # relative residual at which rows and columns count as met
 _RESIDUAL_SHARE = 1e-2  # residuals of this share of the tolerance hardly show in the gap
-_REPAIRABLE = 1e-6  # relative residual that the certificate's repair takes out at little cost
-_TINY_STEP = 1e-6  # step length, of a full step, that is no progress
+_REPAIRABLE = 1e-6  # relative residual that the certificate's repair removes at little cost
+_TINY_STEP = 1e-6  # share of a full step below which a step is no progress
 _CLOSED_GAP = 1e-10  # relative gap below which rounding hides further progress
 _PROGRESS = 0.9  # share of the best merit that counts as progress
-_VANISHING = 1e-15  # share of the first point's objective below which it is on its way to zero
-_LEAST_BARRIER = 1e-2  # the barrier parameter stops at this share of what the tolerance asks for
+_VANISHING = 1e-15  # share of the first objective below which the objective is on its way to zero
+# the barrier parameter stops at this share of the one that the tolerance asks for
+_LEAST_BARRIER = 1e-2
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ Watcher = Callable[[int, Residuals, float, float, Point], bool]
 
 
 def gap_scale(form: Form, found: Residuals, least: float = 0.0) -> float:
-    """About the denominator of the gap that the certificate will use.
+    """An estimate of the denominator of the gap that the certificate will use.
 
     Args:
         form: The problem.
         found: Residuals of a point.
-        least: What it is at least, where the objective has no scale of its own.
+        least: Lower bound of the result, for objectives without a scale of their own.
     """
     scale = form.problem.gap_scale
     if scale is not None:
@@ -73,16 +74,16 @@ def run(
     deadline: float = np.inf,
     options: InteriorOptions = DEFAULTS,
 ) -> Termination:
-    """Iterate until the gap is within the tolerance, nothing moves, or the watcher says stop.
+    """Iterate until the gap is within the tolerance, the run stalls, or the watcher says stop.
 
     Args:
         form: The problem.
         layout: Its layout.
-        point: Where to begin; every positive coordinate is positive.
-        tolerance: Relative gap to reach; residuals are held to the smaller of it and 1e-8, or to a
+        point: The first point; its coordinates are positive where they must be.
+        tolerance: Relative gap to reach. Residuals must reach the smaller of it and 1e-8, or a
             hundredth of it where that is more.
         most: Iterations at most.
-        elimination: Of this form's blocks.
+        elimination: The elimination of this form's blocks.
         watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
         deadline: ``time.perf_counter`` value at which to stop.
         options: Step fractions, and when a run counts as stalled.
@@ -119,14 +120,14 @@ def run(
 
 
 def _never_zero(form: Form) -> bool:
-    """Whether some utility is w y^-b, which may fall by many decades and never is nothing."""
+    """Whether some utility is w y^-b, which may fall by many decades but never reaches zero."""
     return bool(np.any((form.kind == Utility.POWER) & (form.parameter > 1)))
 
 
 def _is_stuck(
     form: Form, best: Residuals, since: int, length: float, tolerance: float, stalled: int
 ) -> bool:
-    """Whether the run has stalled; sooner where the gap is closed and repair meets the rows."""
+    """Whether the run has stalled; sooner so where the gap is closed and repair meets the rows."""
     gap = best.gap / gap_scale(form, best)
     if gap <= tolerance and max(best.primal_error, best.dual_error) <= _REPAIRABLE:
         return since > stalled // 2

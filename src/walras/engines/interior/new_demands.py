@@ -1,4 +1,4 @@
-r"""New demands of a warm start: each centred by itself at the known prices and scalars.
+r"""Start of the new demands of a warm start: each is centred alone at the known prices and scalars.
 
 With the narrow rows' prices and the scalars held, a block's part of the central path is
 ``x = mu/z``, ``z = c + A'p``, and on its local rows ``s = theta/p``, where theta is mu for an
@@ -17,33 +17,33 @@ from walras.types import Bools, Floats, Longs
 _NEWTON_STEPS = 30  # at most; a handful are usual
 _HALVINGS = 20  # of a step, down to a millionth of it
 _STEP_FRACTION = 0.95  # longest step, as a share of the way to the boundary
-# Share of the curvature that is added to it: with one column that matters it is singular.
+# Share of the curvature that is added to it, since it is singular with one important column.
 _RIDGE = 1e-12
 _CENTRED = 1e-4  # squared Newton decrement, in barrier parameters, at which a block is centred
 
 
 def new_demands(problem: Separable, x: Floats) -> Bools:
-    """(demands,) True where a demand has no entry of which something is known.
+    """(demands,) True on demands without any known entry.
 
     Args:
         problem: The problem.
         x: (entries,) known allocation, NaN where nothing is known.
     """
     known = np.zeros(len(problem.demand_names) + 1, dtype=np.bool_)
-    known[problem.demand[~np.isnan(x)]] = True  # the last one is of entries of no demand
+    known[problem.demand[~np.isnan(x)]] = True  # the last place is for entries without a demand
     return ~known[:-1]
 
 
 def centre_new_demands(
     form: Form, fresh: Bools, p: Floats, t: Floats, mu: float
 ) -> tuple[Bools, Floats, Floats]:
-    """Columns and local prices of the blocks of which nothing is known.
+    """Centre the columns and local prices of the blocks without known entries.
 
-    Blocks that do not begin within the barrier's domain are left to the usual start.
+    Blocks that do not begin inside the barrier's domain get the usual start.
 
     Args:
         form: The problem.
-        fresh: (n,) True on columns of which nothing is known.
+        fresh: (n,) True on columns without known values.
         p: (rows,) prices at which the reduced costs of those columns are positive.
         t: (scalars,) scalars.
         mu: Barrier parameter.
@@ -80,7 +80,7 @@ def _centred(
         base: (k,) reduced costs without the local rows.
         bound: (blocks, slots) right-hand sides.
         theta: (blocks, slots) targets of slack times price.
-        price: (blocks, slots) where to begin.
+        price: (blocks, slots) first prices.
         mu: Target of column times reduced cost.
     """
     first = np.searchsorted(owner, np.arange(len(price)))
@@ -120,7 +120,7 @@ def _centred(
 
 
 def _interior_blocks(form: Form, blocks: Longs, p: Floats) -> Longs:
-    """Those of the blocks whose local prices and reduced costs are positive, as logarithms need."""
+    """The blocks with positive local prices and reduced costs, as logarithms need."""
     rows = blocks[:, None] * form.slots + np.arange(form.slots)
     priced = np.all((p[rows] > 0) | (form.kind[rows] == EMPTY), axis=1)
     outside = np.bincount(form.block, form.c + form.transposed @ p <= 0, form.blocks) > 0
@@ -128,7 +128,7 @@ def _interior_blocks(form: Form, blocks: Longs, p: Floats) -> Longs:
 
 
 def _usual_blocks(form: Form, fresh: Bools) -> Longs:
-    """Blocks of new columns alone, whose local rows are inequalities and logarithms."""
+    """Blocks with new columns only, and with only inequalities and logarithms as local rows."""
     if not form.slots or np.any(form.h):
         return np.zeros(0, dtype=np.int64)
     known = np.bincount(form.block, ~fresh, form.blocks) > 0

@@ -4,8 +4,8 @@ With D = (h + z/x + zu/w)^-1 on columns and Theta on rows (slack over price), th
 
     dx = D (g - A'dp),    A D A' dp + Theta dp - E dt = A D g + beta,    E'dp + H dt = tau
 
-loses its columns and the local rows of every block in :mod:`walras.kernels.schur.elimination`; the
-shared scalars t border what is left.
+is reduced by :mod:`walras.kernels.schur.elimination`, which removes its columns and the local rows
+of every block. The shared scalars t border the rest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Newton:
         return bare._with_border() if form.border.shape[1] else bare
 
     def _with_border(self) -> Newton:
-        """Solve for every column of E; E'dp_E + H is what the scalars see."""
+        """Solve for every column of E; the scalars then have the matrix E'dp_E + H."""
         form, n, k = self.form, len(self.form.c), self.form.border.shape[1]
         steps = [self.factored.solve(np.zeros(n), form.border[:, i]) for i in range(k)]
         border = Direction(
@@ -67,7 +67,7 @@ class Newton:
 
 
 def _small_solve(matrix: Floats, right: Floats) -> Floats:
-    """Solve with the few scalars' symmetric matrix, least squares when it is singular."""
+    """Solve with the few scalars' symmetric matrix; by least squares when it is singular."""
     if len(right) == 1:
         return right / matrix[0, 0] if matrix[0, 0] else np.zeros(1)
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-14)[0])

@@ -1,7 +1,7 @@
-"""Unit of the objective: that of steep powers may be a hundred decades from one.
+"""Scaling of the objective, since steep powers can be a hundred decades from one.
 
-Scaling the objective scales prices and nothing else, but floors and products of tiny prices would
-meet the ends of double precision: of throughputs of 1e7 at alpha 20, slopes are 1e-140.
+Scaling the objective scales only the prices. Without it, floors and products of tiny prices would
+leave the range of double precision: at throughputs of 1e7 and alpha 20, slopes are 1e-140.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 from walras.programs.implied_bounds import equal_shares
 from walras.separable import Separable, Utility
 
-_ORDINARY_EXPONENT = 100.0  # of two: objectives of that size need no scaling
-_LARGEST_EXPONENT = 900.0  # of two: within the range of a float, 1023, with room for products
+_ORDINARY_EXPONENT = 100.0  # exponent of two: objectives of that size need no scaling
+# exponent of two: within the range of a float, 1023, with room for products
+_LARGEST_EXPONENT = 900.0
 
 
 def unit_of_objective(problem: Separable) -> float:
-    """The power of two nearest to what the steepest power is worth at equal shares; 1 near that."""
+    """The power of two nearest to the value of the steepest power at equal shares; 1 near 1."""
     rows = problem.rows
     steep = np.flatnonzero((rows.utility == Utility.POWER) & (rows.parameter > 1))
     if not len(steep):
@@ -33,7 +34,7 @@ def unit_of_objective(problem: Separable) -> float:
 
 
 def scale_objective(problem: Separable, unit: float) -> Separable:
-    """The problem with an objective of one for each ``unit`` of its own."""
+    """The problem with its objective divided by ``unit``."""
     if unit == 1.0:
         return problem
     scale = problem.gap_scale

@@ -15,11 +15,11 @@ class ColumnGeneration(OptionGroup):
     others, and adds those that pay. A *block* is what one demand (or one resource) owns.
 
     Attributes:
-        least_entries: Problems with at most so many entries are solved at once: rounds cost more
-            than they save there. 0 or more.
+        least_entries: Problems with at most so many entries are solved at once, since rounds would
+            cost more than they save. 0 or more.
         entries_per_block: Mean entries a block above which rounds pay. 0 or more.
-        first: Entries a block and score in the first round, 1 or more. There are two scores: what
-            an entry brings, and that over the scarcity of its resource.
+        first: Entries a block and score in the first round, 1 or more. There are two scores: the
+            benefit of an entry, and its benefit over the scarcity of its resource.
         first_in_market: Entries a block in the first round of a market, where rough prices choose
             them. 1 or more.
         first_from_start: Entries a block and score in the first round of a warm start, 1 or more.

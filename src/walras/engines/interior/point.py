@@ -1,4 +1,4 @@
-"""The moving part of an interior-point solve: the point, its residuals, a step in a direction."""
+"""The moving part of an interior-point solve: point, residuals, and a step in a direction."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs
 
 _CORRECTORS_PAY_FROM = 30.0  # solves that an iteration without correctors must cost
-_OPERATIONS_A_COLUMN = 100.0  # that such an iteration takes beside its factorisation
+_OPERATIONS_A_COLUMN = 100.0  # operations of such an iteration beside its factorisation
 _CHEAP_SOLVE = 5e5  # operations of a solve that hardly counts
 _STEEPER = 1e3  # factor by which a step may raise a utility's slope
-# Relative dual residuals between these are compared with their terms one by one, as the terms may
-# cancel: smaller ones are rounding, larger ones no doubt.
+# Relative dual residuals between these two are compared with their terms one by one, as the terms
+# may cancel. Smaller ones are rounding; larger ones are certain.
 _DOUBTFUL_RESIDUALS = (1e-9, 1e-3)
 
 
@@ -26,8 +26,8 @@ _DOUBTFUL_RESIDUALS = (1e-9, 1e-3)
 class Point:
     """Columns x and w = u - x with prices z and y; slacks s with prices p; scalars t.
 
-    ``w`` and ``y`` are those of the columns with a finite upper bound, in order. What is
-    complementary lies side by side, so that one pass treats columns and rows alike.
+    ``w`` and ``y`` belong to the columns with a finite upper bound, in order. Complementary
+    coordinates have the same index, so that one pass treats columns and rows alike.
 
     Attributes:
         primal: (columns + bounded + rows,) x, w and s.
@@ -81,7 +81,7 @@ class Point:
         return self.dual[len(self.dual) - self.rows :]
 
     def plus(self, step: Step, primal: float, dual: float) -> Self:
-        """This plus shares of a step's primal and dual coordinates."""
+        """This point plus shares of a step's primal and dual coordinates."""
         return replace(
             self,
             primal=self.primal + primal * step.primal,
@@ -97,14 +97,14 @@ class Step(Point):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which rows and columns take part in what; computed once from a form.
+    """The roles of rows and columns, computed once from a form.
 
     Attributes:
         bounded: columns with a finite upper bound.
         pairs: rows whose slack times price goes to the barrier parameter.
         slack_positive: (rows,) whether a row's slack must stay positive.
         price_positive: (rows,) whether its price must.
-        hastened: (rows,) by how much sooner a slack's fall ends than at zero, :func:`_hastened`.
+        decrease_factor: (rows,) factor on a slack's relative decrease, :func:`_decrease_factors`.
         fixed: utility rows.
         magnitude: |A|, for the scale of a row; A itself where it is not negative.
         largest: (rows,) largest coefficient of each row.
@@ -116,7 +116,7 @@ class Layout:
     pairs: Longs
     slack_positive: Bools
     price_positive: Bools
-    hastened: Floats
+    decrease_factor: Floats
     fixed: Longs
     magnitude: sp.csr_array
     largest: Floats
@@ -142,7 +142,7 @@ class Layout:
             pairs=pairs,
             slack_positive=(kind == INEQUALITY) | concave | domain,
             price_positive=(kind == INEQUALITY) | concave,
-            hastened=_hastened(form),
+            decrease_factor=_decrease_factors(form),
             fixed=np.flatnonzero(kind > Utility.NONE),
             magnitude=magnitude,
             largest=_largest(magnitude),
@@ -151,11 +151,11 @@ class Layout:
         )
 
 
-def _hastened(form: Form) -> Floats:
-    """(rows,) 1, and more where utilities bend too much for an activity to fall all the way.
+def _decrease_factors(form: Form) -> Floats:
+    """(rows,) 1, and more where a utility bends too much for its activity to fall to zero.
 
-    One that falls to a share r of itself raises the slope of -w y^(1-a)/(1-a) by r^-a, which the
-    linear model of the row does not know: r is held at ``_STEEPER^(-1/a)``.
+    An activity that falls to a share r of itself raises the slope of -w y^(1-a)/(1-a) by r^-a. The
+    linear model of the row does not show this, so r is at least ``_STEEPER^(-1/a)``.
     """
     power = form.kind == Utility.POWER
     least = _STEEPER ** (-1.0 / np.where(power, form.parameter, 1.0))
@@ -163,7 +163,7 @@ def _hastened(form: Form) -> Floats:
 
 
 def _correctors_pay(form: Form) -> bool:
-    """Whether an iteration costs so many solves that correctors pay (Gondzio 1996, section 5)."""
+    """Whether correctors pay, since an iteration costs many solves (Gondzio 1996, section 5)."""
     m, per_block = form.narrow.shape[0], np.diff(form.narrow.indptr[form.ptr])
     factor = float(np.sum(per_block.astype(np.float64) ** 2)) + m**3 / 3
     iteration = factor + _OPERATIONS_A_COLUMN * len(form.c)
@@ -179,7 +179,7 @@ def _largest(magnitude: sp.csr_array) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """What separates a point from optimality.
+    """The distance of a point from optimality.
 
     Attributes:
         dual: (n,) c + h x + A'p - z + y.
@@ -188,7 +188,7 @@ class Residuals:
         scale: (rows,) size of the terms of each row.
         mu: mean complementary product.
         value: minimised objective at the point.
-        terms: size of the terms that the value adds up, where the gap is relative to it.
+        terms: size of the terms of the value, where the gap is relative to it.
         gap: complementary products plus Fenchel gaps of the utilities.
         primal_error: largest primal residual relative to its row.
         dual_error: largest dual residual relative to its column.
@@ -255,9 +255,9 @@ def _terms(form: Form, layout: Layout, point: Point) -> float:
 
 
 def row_scale(form: Form, layout: Layout, point: Point, load: Floats) -> Floats:
-    """(rows,) size of the terms that a row adds up, |A| x + |E| |t| + |b| + |s|.
+    """(rows,) size of a row's terms, |A| x + |E| |t| + |b| + |s|.
 
-    A row whose terms all vanish is measured against its largest coefficient times a typical entry.
+    If all terms vanish, it is the row's largest coefficient times a typical entry.
     """
     magnitude = load if layout.magnitude is form.matrix else layout.magnitude @ point.x
     terms = magnitude + np.abs(form.border) @ np.abs(point.t)
@@ -268,8 +268,8 @@ def row_scale(form: Form, layout: Layout, point: Point, load: Floats) -> Floats:
 def _dual_error(form: Form, dual: Floats, prices: Floats, border: Floats, point: Point) -> float:
     """Largest dual residual, relative to its column.
 
-    The sizes of a column's terms, which may cancel, are added up where only that can tell a
-    residual from rounding.
+    The sizes of a column's terms are added up only where this is needed to tell a residual from
+    rounding.
     """
     scale = 1.0 + np.max(np.abs(form.c), initial=0.0)
     columns = np.abs(dual) / (scale + np.abs(prices) + np.abs(point.z))
@@ -299,8 +299,8 @@ def _utilities(form: Form, layout: Layout, point: Point) -> tuple[float, float]:
 class RowModel:
     """The linear model ds = rho - theta dp of every row at a point.
 
-    ``rho`` is the model's constant for a barrier target of zero and no second-order term; the
-    target and the term of an inequality enter divided by p, those of a utility as ``second``.
+    ``rho`` is the model's constant for a barrier target of zero and no second-order term. The
+    target and the term of an inequality enter divided by p; those of a utility enter as ``second``.
     """
 
     theta: Floats
@@ -309,7 +309,7 @@ class RowModel:
 
 
 def row_model(form: Form, point: Point) -> RowModel:
-    """Slack against price on every row.
+    """The linear model of slack against price on every row.
 
     Inequality: ``s p = target``. Log utility: ``s p = w``. Power: ``s p^(1/a) = w^(1/a)``. Other
     utilities: ``p = -f'(s)``. Equality: ``s = 0``.
@@ -324,7 +324,7 @@ def row_model(form: Form, point: Point) -> RowModel:
 
 
 def _model_utilities(form: Form, point: Point, model: RowModel) -> None:
-    """The utilities' rows of a model, written over."""
+    """Write the models of the utilities' rows into ``model``."""
     kind, s, p, theta, rho = form.kind, point.s, point.p, model.theta, model.rho
     log = kind == Utility.LOG
     theta[log], rho[log] = s[log] / p[log], form.weight[log] / p[log] - s[log]

@@ -1,10 +1,10 @@
-"""Blocks that choose from a simplex under shared capacities: what is decided before solving.
+"""Presolve of blocks that choose from a simplex under shared capacities.
 
-In flows on candidate paths a block is a pair of nodes: its entries are >= 0 under one row of its
-own, ``a x <= b`` or ``a x = b``, and every other row is a capacity, ``A x + e t <= c`` with
-A >= 0. The polytope of such a block is a simplex, so that what a row can carry at least and at
-most is known in closed form (activity bounds; Brearley, Mitra and Williams 1975), and a block that
-has chosen rests at a vertex: all on one entry, or nothing.
+In flows on candidate paths a block is a pair of nodes. Its entries are >= 0 under one row of its
+own, ``a x <= b`` or ``a x = b``, and every other row is a capacity, ``A x + e t <= c`` with A >= 0.
+The polytope of such a block is a simplex. The least and the largest load of a row are then known in
+closed form (activity bounds; Brearley, Mitra and Williams 1975). A block that has chosen rests at a
+vertex: all on one entry, or nothing.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from walras.separable import Separable, Side
 from walras.types import Bools, Floats, Longs
 
 _PASSES = 5  # rounds of bounds and choices at most; each may settle more
-_WITH_ROUNDING = 1.0 + 1e-9  # a row is left out if its most, times this, is within its bound
+_WITH_ROUNDING = 1.0 + 1e-9  # a row is left out if its largest load times this is within its bound
 
 
 @dataclass(frozen=True, eq=False)
 class Simplices:
-    """The blocks of a problem all of whose blocks choose from a simplex.
+    """The blocks of a problem in which every block chooses from a simplex.
 
     Attributes:
         problem: The problem.
         entry: (places,) entries, block by block.
         ptr: (blocks + 1,) first place of each block.
-        row: (blocks,) its own row.
-        size: (places,) what an entry is when its block uses it alone.
-        whole: (blocks,) True where the row is an equation.
+        row: (blocks,) the block's own row.
+        size: (places,) value of an entry when its block uses it alone.
+        is_equation: (blocks,) True where the row is an equation.
     """
 
     problem: Separable
@@ -40,11 +40,11 @@ class Simplices:
     ptr: Longs
     row: Longs
     size: Floats
-    whole: Bools
+    is_equation: Bools
 
     @classmethod
     def of(cls, problem: Separable) -> Simplices | None:
-        """The blocks, if all of them are of this kind and all other rows are capacities."""
+        """The blocks, or None unless all blocks are simplices and all other rows are capacities."""
         rows = problem.rows
         if np.any(rows.is_utility) or np.any(problem.quadratic) or problem.scalars > 1:
             return None
@@ -85,19 +85,20 @@ class Simplices:
         """Each block's cheapest place at given reduced costs (entries,), -1 if none pays.
 
         Returns:
-            (blocks,) place and (blocks,) what the next one costs more, a unit of the limit.
+            (blocks,) place, and (blocks,) how much more the next one costs for each unit of the
+            limit.
         """
         price = reduced[self.entry] * self.size / self.problem.rows.upper[self.row][self.block]
-        return choices(self.ptr, price, closed, self.whole, threads)
+        return choices(self.ptr, price, closed, self.is_equation, threads)
 
 
 @dataclass(frozen=True, eq=False)
 class Presolved:
-    """What holds in some optimal allocation, found before solving.
+    """Facts that hold in some optimal allocation, found before solving.
 
     Attributes:
         closed: (places,) True on entries that may stay at zero.
-        settled: (blocks,) True where one open entry is left, and takes all.
+        settled: (blocks,) True where only one entry is open; it takes all.
         loose: (rows,) True on capacities that cannot bind.
     """
 
@@ -107,24 +108,25 @@ class Presolved:
 
 
 def presolve(simplices: Simplices) -> Presolved:
-    """Rows that cannot bind, entries that meet no other row, blocks with one choice; repeatedly.
+    """Find rows that cannot bind, entries that meet no other row, and blocks with one choice.
 
-    A row with the one scalar, ``load - c t <= 0``, cannot bind where its largest load is under c
-    times the t that the least load of some other row forces.
+    The three steps repeat while they find something. A row with the one scalar,
+    ``load - c t <= 0``, cannot bind if its largest load is below c times the t that another row's
+    least load forces.
     """
     problem, s = simplices.problem, simplices
     matrix, rows = problem.rows.matrix, problem.rows
     capacity = np.ones(rows.count, dtype=bool)
     capacity[s.row] = False
     closed = np.zeros(len(s.entry), dtype=bool)
-    settled = s.whole & (np.diff(s.ptr) == 1)
+    settled = s.is_equation & (np.diff(s.ptr) == 1)
     loose = np.zeros(rows.count, dtype=bool)
     for _ in range(_PASSES):
         least, most = activity_ranges(
             s.ptr,
             s.entry,
             closed,
-            s.whole | settled,
+            s.is_equation | settled,
             s.size,
             matrix.indptr,
             matrix.indices,
@@ -138,7 +140,7 @@ def presolve(simplices: Simplices) -> Presolved:
         binds = capacity & ~loose
         free = matrix.T @ binds.astype(np.float64) == 0
         closed, settled = _taken(simplices, free[s.entry], closed, settled)
-    if np.all(settled):  # one that meets a capacity is left, so that there is something to solve
+    if np.all(settled):  # keep one block that meets a capacity, so that there is something to solve
         load = matrix.T @ (capacity & ~loose).astype(np.float64)
         meets = np.maximum.reduceat(np.where(closed, 0.0, load[s.entry] * s.size), s.ptr[:-1])
         settled[int(np.argmax(meets))] = False
@@ -146,7 +148,7 @@ def presolve(simplices: Simplices) -> Presolved:
 
 
 def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bools) -> Bools:
-    """(rows,) True where the most that can be carried is within the bound."""
+    """(rows,) True where the largest load is within the bound."""
     upper = problem.rows.upper
     if not problem.scalars:
         return np.asarray(_WITH_ROUNDING * most <= upper)
@@ -158,16 +160,16 @@ def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bool
     if not np.isfinite(t):
         return np.asarray((_WITH_ROUNDING * most <= upper) & (e == 0))
     room = upper + np.where(pays, share * t, 0.0)
-    # The row that forces t stays: the others are loose because it is there.
+    # The row that forces t stays, since the others are loose only because of it.
     return np.asarray((_WITH_ROUNDING * most <= room) & (pays | (e == 0)) & (forced < t))
 
 
 def _taken(simplices: Simplices, free: Bools, closed: Bools, settled: Bools) -> tuple[Bools, Bools]:
-    """Blocks settle at an entry that meets no capacity and costs least."""
+    """Settle blocks at an entry that meets no capacity and costs least."""
     s = simplices
     cost = s.problem.cost[s.entry] * s.size
     cheapest = np.minimum.reduceat(np.where(closed, np.inf, cost), s.ptr[:-1])
-    takes = free & ~closed & (cost <= cheapest[s.block]) & (s.whole[s.block] | (cost <= 0))
+    takes = free & ~closed & (cost <= cheapest[s.block]) & (s.is_equation[s.block] | (cost <= 0))
     takes &= ~settled[s.block]
     places = np.flatnonzero(takes)
     block, first = np.unique(s.block[places], return_index=True)

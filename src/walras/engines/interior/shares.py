@@ -1,13 +1,13 @@
-r"""Where the interior point begins if every block shares out all it has below one scalar's level.
+r"""The first point where every block shares out all it has below one scalar's level.
 
-With columns x and their blocks' prices q on the central path at given narrow prices p, what is left
-of the barrier problem's dual is concave in p alone (E = -w e, so that ``w p`` are shares of one):
+Given narrow prices p, the columns x and the blocks' prices q follow from the central path. The dual
+of the barrier problem is then concave in p alone (E = -w e, so that ``w p`` are shares of one):
 
     max  sum_j min_(a x = b_j) [r x - mu sum log x] - b p + mu sum log p,   r = c + N'p,  w p = 1.
 
 Its slope is ``N x - b + mu/p``, one pass over the columns. Twenty steps of L-BFGS (Liu and
-Nocedal 1989) in log p cost as much as a few factorisations. They leave a point that is feasible in
-both senses, columns centred and prices near the path, at a gap that takes many iterations to reach.
+Nocedal 1989) in log p cost as much as a few factorisations. The result is primal and dual feasible,
+with centred columns and prices near the path, at a gap that would take many iterations to reach.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from walras.engines.interior.point import Layout, Point
 from walras.kernels.simplices import centres
 from walras.types import Floats
 
-_FIRST_GAP = 0.01  # relative gap at the start, of a guess at the optimum
+_FIRST_GAP = 0.01  # relative gap at the start, for a guess at the optimum
 _LBFGS_STEPS = 20  # as much work as a few factorisations
 _LBFGS_PAIRS = 8  # past moves that are remembered
-_CENTRED = 0.3  # largest relative error of a row's slack times price that is good enough
-_LONGEST_STEP = 2.0  # of the logarithm of a price
+_CENTRED = 0.3  # largest relative error of slack times price of a row that is good enough
+_LONGEST_STEP = 2.0  # in the logarithm of a price
 _SUFFICIENT_DECREASE = 1e-4  # Armijo's share of the predicted decrease
 _HALVINGS = 30  # of a step, down to rounding
-_BISECTIONS = 200  # more than the bits of a number: ends when neighbours are reached
+_BISECTIONS = 200  # more than the bits of a number; it ends when neighbours are reached
 
 
 def are_shares(form: Form) -> bool:
     """Whether every block shares out ``a x = b``, a > 0, b > 0, below one scalar's level.
 
-    The scalar loosens every other row, so that some value of it meets them whatever the shares.
+    The scalar loosens every other row, so that for any shares some value of it meets them.
     """
     own, narrow = form.kind[: form.local_rows], form.border[form.local_rows :]
     return bool(
@@ -60,21 +60,21 @@ class _Dual:
 
     Attributes:
         form: The form.
-        narrow: N, CSR: its rows are long, which makes its products quick.
+        narrow: N, CSR, since products with long rows are quick.
         weight: (narrow rows,) w.
         bound: (narrow rows,) b.
-        near: (blocks,) the blocks' prices as they were last.
+        block_prices: (blocks,) the last prices of the blocks.
     """
 
     form: Form
     narrow: sp.csr_array
     weight: Floats
     bound: Floats
-    near: Floats
+    block_prices: Floats
 
     @classmethod
     def of(cls, form: Form) -> _Dual:
-        """The problem of a form that :func:`are_shares`."""
+        """The dual problem of a form for which :func:`are_shares` holds."""
         first = form.local_rows
         weight = -form.border[first:, 0] / form.e[0]
         return cls(form, form.narrow.tocsr(), weight, form.b[first:], np.full(form.blocks, -np.inf))
@@ -84,12 +84,12 @@ class _Dual:
         share = np.exp(v - np.max(v))
         share /= np.sum(share)
         r = self.form.c + self.narrow.T @ (share / self.weight)
-        price, x = block_centres(self.form, r, mu, self.near)
-        self.near[:] = price
+        price, x = block_centres(self.form, r, mu, self.block_prices)
+        self.block_prices[:] = price
         return share, r, price, x
 
     def loss(self, v: Floats, mu: float) -> tuple[float, Floats]:
-        """Its negative and the slope of that, which is ``w t p - (b - N x) p - mu``."""
+        """The negative dual value and its slope, ``w t p - (b - N x) p - mu``."""
         share, r, _, x = self.at(v, mu)
         load = self.narrow @ x - self.bound
         barrier = float(np.sum(np.log(share))) - float(np.sum(np.log(x)))
@@ -98,7 +98,9 @@ class _Dual:
         return -value, share * np.sum(pull) - pull
 
     def scale(self) -> float:
-        """A guess at the optimum: the mean of what equal shares cost and what even prices prove."""
+        """A guess at the optimum: the mean of the cost of equal shares and the bound of even
+        prices.
+        """
         form, count = self.form, len(self.weight)
         width = np.diff(form.ptr)[form.block]
         x = form.b[form.block] / (form.local[0] * width)
@@ -110,7 +112,7 @@ class _Dual:
 
 
 def shared_start(form: Form, layout: Layout) -> Point:
-    """A feasible start with centred columns, at prices near the central path's."""
+    """A feasible start with centred columns, at prices near those of the central path."""
     first, dual = form.local_rows, _Dual.of(form)
     mu = _FIRST_GAP * dual.scale() / layout.count
     v = _lowest(partial(dual.loss, mu=mu), np.zeros(len(dual.weight)), _CENTRED * mu)
@@ -125,7 +127,7 @@ def shared_start(form: Form, layout: Layout) -> Point:
 
 
 def _lowest(loss: Callable[[Floats], tuple[float, Floats]], v: Floats, enough: float) -> Floats:
-    """A few steps of L-BFGS down a smooth loss, until no slope is above ``enough``."""
+    """A few steps of L-BFGS on a smooth loss, until no slope is above ``enough``."""
     value, slope = loss(v)
     pairs: list[tuple[Floats, Floats, float]] = []
     for _ in range(_LBFGS_STEPS):
@@ -148,7 +150,7 @@ def _lowest(loss: Callable[[Floats], tuple[float, Floats]], v: Floats, enough: f
 
 
 def _newton_like(pairs: list[tuple[Floats, Floats, float]], slope: Floats) -> Floats:
-    """The inverse Hessian that past moves and changes of slope tell, times a slope: two loops."""
+    """The inverse Hessian from past moves and slope changes, times a slope (two-loop recursion)."""
     out = slope.copy()
     shares = []
     for move, curvature, product in reversed(pairs):
@@ -172,7 +174,7 @@ def block_centres(
         form: A form with one local row a block.
         r: (n,) reduced costs without that row's price.
         mu: The barrier parameter.
-        near: (blocks,) prices to begin with.
+        near: (blocks,) first prices.
     """
     own = slice(0, form.blocks)
     inside = form.kind[own] == INEQUALITY

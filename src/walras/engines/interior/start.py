@@ -1,10 +1,10 @@
-r"""Where an interior-point solve begins.
+r"""The first point of an interior-point solve.
 
 Packing rows (``a x <= b`` with a >= 0, b > 0) have an analytic centre ``x = 1/(A'a)``,
 ``s = 1/a``, found by alternating Newton steps in log a on local and on narrow rows; with prices
-``mu a`` it is centred. Utilities then set their own prices, a shared scalar is centred on the
-rows that hold it, and packing prices are raised where a column's reduced cost is not positive:
-on allocation problems every residual begins at zero. Other problems begin infeasible.
+``mu a`` it is centred. Utilities then set their own prices, a shared scalar is centred on the rows
+that hold it, and packing prices rise where a column's reduced cost is not positive. On allocation
+problems every residual then begins at zero. Other problems begin infeasible.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from walras.engines.interior.shares import are_shares, centred_scalar, shared_st
 from walras.separable import Utility, utility
 from walras.types import Bools, Floats
 
-INSIDE = 0.999  # share of its upper bound at which an entry begins at most
+INSIDE = 0.999  # largest share of its upper bound at which an entry begins
 _CENTRING_SWEEPS = 4  # Newton steps over all packing rows; a rough centre is enough
-_FILLED = 0.95  # share of a packing row that the columns of a cold start fill at most
-_FIRST_BARRIER = 0.2  # barrier parameter, of the largest cost times entry
+_FILLED = 0.95  # largest share of a packing row that the columns of a cold start fill
+_FIRST_BARRIER = 0.2  # barrier parameter, as a share of the largest cost times entry
 _UNPRICED_SLACK = 0.1  # least slack of a row without a known price, as a share of its size
 _OVERFULL = 1e-3  # slack of a row that the first point breaks, as a share of the row's size
 
@@ -48,7 +48,7 @@ def packing_rows(form: Form) -> Bools:
 
 
 def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
-    """x and a = 1/s of the centre of the packing rows, approximately, then pulled inside."""
+    """Approximate x and a = 1/s of the centre of the packing rows, pulled inside the bounds."""
     count = np.diff(form.matrix.indptr)
     a = np.where(packing, (count + 1.0) / np.where(packing, form.b, 1.0), 0.0)
     matrix = form.matrix.multiply(packing[:, None]).tocsr()
@@ -67,10 +67,9 @@ def _analytic_centre(form: Form, packing: Bools) -> tuple[Floats, Floats]:
 
 
 def _typical(form: Form, price: Floats) -> float:
-    """What entries that no packing row holds begin at, in the units of what is known.
+    """First value of entries in no packing row, in the units of the known entries.
 
-    The most of the others, for many share a row and few are in none; or of half the entries'
-    bounds, or what the rows' bounds allow by themselves.
+    It is the largest of the other entries, or of half the entries' bounds, or of the rows' bounds.
     """
     bound, size = np.abs(form.b), np.abs(form.matrix.data)
     for known in (1.0 / price[price > 0], 0.5 * form.u[np.isfinite(form.u) & (form.u > 0)]):
@@ -82,7 +81,7 @@ def _typical(form: Form, price: Floats) -> float:
 
 
 def scaled_inside(form: Form, x: Floats, room: Floats) -> Floats:
-    """Columns (n,) divided by the largest load over room, above one, of the rows they are in."""
+    """(n,) columns divided by the largest ratio of load to room, if above one, of their rows."""
     load = form.matrix @ x
     over = np.divide(load, room, out=np.ones(len(load)), where=load > room)
     largest = np.ones(len(x))
@@ -111,7 +110,7 @@ def _centre_step(
 
 
 def _complete(form: Form, layout: Layout, packing: Bools, x: Floats, a: Floats) -> Point:
-    """Slacks, prices and scalars that go with x, as centred as the problem allows."""
+    """The point of x with slacks, prices and scalars, as centred as the problem allows."""
     activity = form.matrix @ x
     s = form.b - activity
     p = np.zeros(len(s))
@@ -152,7 +151,7 @@ def _utility_prices(form: Form, layout: Layout, s: Floats) -> tuple[Floats, Floa
 
 
 def _scalar_shares(form: Form) -> Floats:
-    """Rows' shares of each scalar's cost: what their prices must add up to, spread evenly."""
+    """Rows' shares of each scalar's cost; their prices must add up to it."""
     if not len(form.e):
         return np.zeros(len(form.b))
     holds = (form.border != 0) & (form.kind == INEQUALITY)[:, None]
@@ -162,9 +161,9 @@ def _scalar_shares(form: Form) -> Floats:
 
 
 def _centred_scalars(form: Form, s: Floats, mu: float, priced: Bools | None = None) -> Floats:
-    """Each scalar in turn minimises its cost minus mu log of the slacks that hold it.
+    """Scalars that each minimise their cost minus mu log of the slacks of their rows.
 
-    Only those of the rows ``priced`` count, unless they leave a scalar without any.
+    Only rows in ``priced`` count, unless a scalar is in none of them.
     """
     t = np.zeros(len(form.e))
     s = s.copy()
@@ -183,13 +182,13 @@ def _centred_scalars(form: Form, s: Floats, mu: float, priced: Bools | None = No
 def raise_packing(
     form: Form, packing: Bools, p: Floats, margin: float = 1.5, floor: Floats | float = 0.0
 ) -> Floats:
-    """Local packing prices raised so that their block's reduced costs are not below a floor.
+    """Local packing prices, raised until their block's reduced costs reach a floor.
 
     Args:
         form: The problem.
         packing: (rows,) of :func:`packing_rows`.
         p: (rows,) prices.
-        margin: Rise as a multiple of the need.
+        margin: Rise as a multiple of the necessary rise.
         floor: (n,) least reduced cost wanted.
     """
     p = p.copy()
@@ -216,13 +215,13 @@ def warm_start(
 ) -> Point:
     """A point near a known allocation and its prices, pulled back to the central path.
 
-    Known prices set the reduced costs, entries that were zero begin at ``x = mu/z``, scalars are
-    centred on the rows whose price is known, and what is new begins as in a cold start.
+    Known prices set the reduced costs. Entries that were zero begin at ``x = mu/z``. Scalars are
+    centred on the rows with known prices. New parts begin as in a cold start.
 
     Args:
         form: The problem.
         layout: Its layout.
-        cold: The start from the data alone, used where nothing is known.
+        cold: The start from the data alone, for the unknown parts.
         x: (entries,) known allocation, NaN elsewhere.
         prices: (rows,) known prices, NaN elsewhere.
         gap: Relative gap that sets the barrier parameter.
@@ -234,7 +233,7 @@ def warm_start(
     priced = ~np.isnan(price)
     packing, pairs = packing_rows(form), form.kind == INEQUALITY
     total = float(np.sum((price * form.b)[priced & packing]))
-    # An allocation without prices does not tell the objective's size: the cold start's gap does.
+    # An allocation without prices does not tell the objective's size; the cold start's gap does.
     scale = form.problem.gap_scale or total or products(layout, cold)
     mu = gap * max(scale, 1e-300) / layout.count
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
@@ -245,7 +244,7 @@ def warm_start(
     p = _balanced(form, p)
     slack = np.where(pairs, np.clip(s, _UNPRICED_SLACK * large, large), large)
     p = np.where(layout.price_positive, np.maximum(p, mu / slack), p)
-    typical = float(np.mean(known)) or float(np.mean(cold.x))  # all zero says nothing of sizes
+    typical = float(np.mean(known)) or float(np.mean(cold.x))  # zeros alone say nothing about sizes
     floor = mu / np.maximum(known, typical)
     p = raise_packing(form, packing, p, margin=1.0, floor=floor)
     new, centred, p = centre_new_demands(form, fresh, p, t, mu)
@@ -266,7 +265,7 @@ def warm_start(
 def _balanced(form: Form, p: Floats) -> Floats:
     """Prices scaled so that those on the one scalar's rows add up to its cost.
 
-    Where nothing but a scalar has a cost, all prices may be scaled together.
+    If only a scalar has a cost, all prices may be scaled together.
     """
     if len(form.e) != 1 or np.any(form.c) or np.any(form.h):
         return p
@@ -275,7 +274,7 @@ def _balanced(form: Form, p: Floats) -> Floats:
 
 
 def _supplied(form: Form, x: Floats, t: Floats, rows: Bools) -> Floats:
-    """The columns of new covering rows scaled up until the rows hold."""
+    """Columns of new covering rows, scaled up until the rows hold."""
     wanted = np.flatnonzero(rows)
     part = form.matrix[wanted].tocoo()
     supply = -np.bincount(part.row, weights=part.data * x[part.col], minlength=len(wanted))
@@ -287,7 +286,7 @@ def _supplied(form: Form, x: Floats, t: Floats, rows: Bools) -> Floats:
 
 
 def _market_prices(form: Form, p: Floats, fresh: np.ndarray) -> Floats:
-    """Prices of new covering rows: the cheapest way to buy a unit of them at the known prices."""
+    """Prices of new covering rows: the least cost of one unit at the known prices."""
     rows = np.flatnonzero(fresh)
     part = form.matrix[rows].tocoo()
     gains = part.data < 0

@@ -1,9 +1,9 @@
-"""How far a step can go, and how much of a correction lets it go furthest.
+"""Ratio test: how far a step can go, and the share of a correction that lets it go furthest.
 
-A coordinate a > 0 that moves by da stays positive for a share of the step below 1 over its *fall*
--da/a. Falls are linear in the step, so that the largest of them along ``step + share * correction``
-is convex and piecewise linear in the share. Colombo and Gondzio (COAP 2008), whose weights these
-shares are, search a grid.
+The *ratio* of a coordinate a > 0 that moves by da is -da/a. It stays positive while the length of
+the step is below 1 over its ratio. Ratios are linear in the step. So the largest ratio along
+``step + share * correction`` is convex and piecewise linear in the share. Colombo and Gondzio (COAP
+2008) introduced these shares as weights; they search a grid.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from walras.engines.interior.point import Layout, Point, Step
 from walras.types import Bools, Floats
 
-_LEAST_SHARE = 0.1  # of a correction: smaller ones change nothing (Colombo and Gondzio 2008)
-_MOST_CUTS = 20  # cutting planes; few are ever met
-_ON_TOP = 1.0 + 1e-9  # rounding within which the crossing of two lines is the maximum of all
+_LEAST_SHARE = 0.1  # of a correction; smaller ones change nothing (Colombo and Gondzio 2008)
+_MOST_CUTS = 20  # cutting planes; few are ever needed
+_ON_TOP = 1.0 + 1e-9  # rounding within which the crossing of two lines counts as the maximum of all
 _HALF_STEP = 0.5  # step length that divides short steps from long ones
 
 
 @dataclass(frozen=True, eq=False)
 class InverseDistance:
-    """What a unit of each coordinate's move is as a fall: -1/a, 0 where any value is allowed.
+    """The factor from a coordinate's move to its ratio: -1/a, 0 where any value is allowed.
 
     Attributes:
         primal: (columns + bounded + rows,) of x, w and s.
@@ -36,9 +36,9 @@ class InverseDistance:
 
     @classmethod
     def of(cls, layout: Layout, point: Point) -> InverseDistance:
-        """Of a point whose coordinates that must stay positive are so."""
+        """The inverse distances of a point whose constrained coordinates are positive."""
         primal = _per_unit(point.primal, layout.slack_positive)
-        primal[len(primal) - point.rows :] *= layout.hastened
+        primal[len(primal) - point.rows :] *= layout.decrease_factor
         return cls(
             primal,
             _per_unit(point.dual, layout.price_positive),
@@ -55,20 +55,20 @@ def _per_unit(values: Floats, rows: Bools) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class RelativeStep:
-    """Falls of a step's coordinates.
+    """Ratios of a step's coordinates.
 
     Attributes:
-        primal: (columns + bounded + rows,) of x, w and s; 0 for slacks of any sign.
-        dual: (columns + bounded + rows,) of z, y and p; 0 for prices of any sign.
+        primal: (columns + bounded + rows,) of x, w and s; 0 for slacks of either sign.
+        dual: (columns + bounded + rows,) of z, y and p; 0 for prices of either sign.
     """
 
     primal: Floats
     dual: Floats
 
     @classmethod
-    def of(cls, heights: InverseDistance, step: Step) -> RelativeStep:
-        """The falls of a step."""
-        return cls(step.primal * heights.primal, step.dual * heights.dual)
+    def of(cls, inverse: InverseDistance, step: Step) -> RelativeStep:
+        """The ratios of a step."""
+        return cls(step.primal * inverse.primal, step.dual * inverse.dual)
 
     @cached_property
     def lengths(self) -> tuple[float, float]:
@@ -76,10 +76,10 @@ class RelativeStep:
         return _length(self.primal), _length(self.dual)
 
     def damped(self, short: float, long: float) -> tuple[float, float]:
-        """Lengths that keep every coordinate positive.
+        """Step lengths that keep every coordinate positive.
 
         Args:
-            short: Share of the way to the boundary where less than half a step is possible.
+            short: Share of the way to the boundary, when less than half a step is possible.
             long: The same for longer steps.
         """
         damping = long if min(self.lengths) > _HALF_STEP else short
@@ -87,15 +87,15 @@ class RelativeStep:
         return min(1.0, damping / primal), min(1.0, damping / dual)
 
     def added(self, more: RelativeStep, primal: float, dual: float) -> RelativeStep:
-        """The falls of this step plus shares of another one."""
+        """The ratios of this step plus shares of another one."""
         return RelativeStep(self.primal + primal * more.primal, self.dual + dual * more.dual)
 
     def best_shares(self, correction: RelativeStep, *, together: bool) -> tuple[float, float]:
-        """The shares of a correction, primal and dual, that allow the longest steps.
+        """The primal and dual share of a correction that allow the longest steps.
 
         Args:
-            correction: Its falls.
-            together: Whether both are to be the same.
+            correction: The correction's ratios.
+            together: Whether both shares must be the same.
         """
         if together:
             both = np.append(self.primal, self.dual)
@@ -104,18 +104,18 @@ class RelativeStep:
         return best_share(self.primal, correction.primal), best_share(self.dual, correction.dual)
 
 
-def _length(falls: Floats) -> float:
-    return 1.0 / max(1.0, float(falls[falls.argmax()])) if len(falls) else 1.0
+def _length(ratios: Floats) -> float:
+    return 1.0 / max(1.0, float(ratios[ratios.argmax()])) if len(ratios) else 1.0
 
 
-def best_share(falls: Floats, change: Floats) -> float:
-    """The largest share, 0.1 to 1, of a change that makes ``max(1, falls + share * change)`` least.
+def best_share(ratios: Floats, change: Floats) -> float:
+    """The largest share, 0.1 to 1, that minimises ``max(1, ratios + share * change)``.
 
-    Cutting planes: the lines on top at two ends of an interval cross inside it; few are ever met.
+    By cutting planes: the highest lines at the two ends of an interval cross inside it.
     """
 
     def top(share: float) -> tuple[float, float, float]:
-        lines = falls + share * change
+        lines = ratios + share * change
         k = int(lines.argmax()) if len(lines) else 0
         if not len(lines) or lines[k] <= 1.0:
             return share, 1.0, 0.0

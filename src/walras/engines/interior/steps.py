@@ -1,8 +1,8 @@
 """One iteration of the primal-dual method: predict, correct, centre, move.
 
 Mehrotra's predictor-corrector (SIAM J. Optim. 1992) with the second-order term clipped to a
-multiple of the barrier parameter, and Gondzio's multiple centrality correctors (COAP 1996), each
-correction with the share that lets the step go furthest (Colombo and Gondzio, COAP 2008).
+multiple of the barrier parameter, and Gondzio's multiple centrality correctors (COAP 1996). Each
+correction enters with the share that lets the step go furthest (Colombo and Gondzio, COAP 2008).
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from walras.kernels.schur.elimination import Elimination
 from walras.separable import Utility
 from walras.types import Floats
 
-_SECOND_ORDER_LIMIT = 10.0  # barrier parameters: larger second-order terms mislead
+_SECOND_ORDER_LIMIT = 10.0  # in barrier parameters; larger second-order terms mislead
 _LONG_STEP = 0.9  # step length above which a corrector gains too little to pay
 _OUTLIERS = (0.1, 10.0)  # products outside these multiples of the target are pulled back
 _CENTRING_RANGE = (1e-9, 1.0)  # of Mehrotra's centring parameter sigma
-_REFINEMENTS = 2  # passes of iterative refinement at most: the third gains nothing
+_REFINEMENTS = 2  # passes of iterative refinement at most; a third gains nothing
 _REFINE_ABOVE = 1e-12  # relative residual, about the rounding of one solve
 _SHORT_STEP = 0.1  # steps below this are compared with those without second-order terms
-_CORRECTOR_REACH = 0.5  # by how much more, in step length, a corrector tries to go
-_LEAST_GAIN = 0.02  # of the two lengths together, for which one more corrector is tried
+_CORRECTOR_REACH = 0.5  # extra step length that a corrector tries to gain
+_LEAST_GAIN = 0.02  # least gain of the two lengths together for which one more corrector is tried
 
 
 @dataclass(frozen=True, eq=False)
 class ComplementarityTarget:
-    """By how much the products are to move; of a utility row, its second-order term.
+    """Wanted moves of the products; for a utility row, its second-order term.
 
     Attributes:
         products: (columns + bounded + rows,) of x z, w y and s p.
@@ -55,7 +55,7 @@ class ComplementarityTarget:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Everything one iteration's directions are computed from."""
+    """The data of one iteration's directions."""
 
     form: Form
     layout: Layout
@@ -86,13 +86,13 @@ class System:
         return bool(np.any(self.form.h > 0))
 
     @cached_property
-    def heights(self) -> InverseDistance:
+    def inverse_distance(self) -> InverseDistance:
         """Inverse distances of the point from its bounds."""
         return InverseDistance.of(self.layout, self.point)
 
     @cached_property
     def _ratio(self) -> Floats:
-        """(columns + bounded,) dual coordinate over primal one."""
+        """(columns + bounded,) dual coordinate over primal coordinate."""
         own = len(self.point.primal) - self.point.rows
         return np.asarray(self.point.dual[:own] / self.point.primal[:own])
 
@@ -107,13 +107,13 @@ class System:
     def correction(self, aim: ComplementarityTarget) -> Step:
         """The direction that moves the products by an aim and keeps the other equations."""
         own = len(self._ratio)
-        pull = aim.products[:own] * -self.heights.primal[:own]
+        pull = aim.products[:own] * -self.inverse_distance.primal[:own]
         rho = self.rows.target * aim.products[own:] + aim.utility
         move = self.newton.solve(self._gathered(pull), rho, np.zeros(len(self.point.t)))
         return self._step(pull, rho, move)
 
     def _gathered(self, pull: Floats) -> Floats:
-        """(columns,) of (columns + bounded,): what x and w = u - x feel together."""
+        """(columns,) from (columns + bounded,): the sum of the pulls on x and on w = u - x."""
         n = self.point.columns
         if len(pull) == n:
             return pull
@@ -122,10 +122,10 @@ class System:
         return g
 
     def _step(self, pull: Floats, rho: Floats, move: Direction) -> Step:
-        """The direction with what it gives z, y, w and s.
+        """The direction with the moves of z, y, w and s that follow from it.
 
         Args:
-            pull: (columns + bounded,) wished move of each product over its primal coordinate.
+            pull: (columns + bounded,) wanted move of each product over its primal coordinate.
             rho: (rows,) constants of the rows' models.
             move: The direction of columns, row prices and scalars.
         """
@@ -136,7 +136,7 @@ class System:
         return Step(primal, dual, move.t, self.point.columns, self.point.rows)
 
     def refined(self, step: Step) -> Step:
-        """The step with what rounding left of the rows' residuals taken out."""
+        """The step after iterative refinement against the rows' residuals."""
         before, scale = np.inf, self.residuals.scale
         for _ in range(_REFINEMENTS):
             left = self.form.matrix @ step.x + self.form.border @ step.t + step.s
@@ -152,13 +152,13 @@ class System:
         return step
 
     def corrector(self, affine: Step, target: float) -> ComplementarityTarget:
-        """Every product to the target, less the predictor's second-order term."""
+        """Move every product to the target, less the predictor's second-order term."""
         most = _SECOND_ORDER_LIMIT * self.residuals.mu
         curvature = np.clip(affine.primal * affine.dual, -most, most)
         return ComplementarityTarget(target - curvature, self._utility_second_order(affine))
 
     def centring(self, target: float) -> ComplementarityTarget:
-        """Every product to the target, no second-order term."""
+        """Move every product to the target, without a second-order term."""
         return ComplementarityTarget(
             np.full(len(self.point.primal), target), np.zeros(self.point.rows)
         )
@@ -175,7 +175,7 @@ class System:
     def centred(
         self, step: Step, lengths: tuple[float, float], target: float
     ) -> ComplementarityTarget:
-        """A pull on the products that a longer step would leave far from the target."""
+        """Moves for the products that a longer step would leave far from the target."""
         trial = self.point.plus(step, *(min(1.0, length + _CORRECTOR_REACH) for length in lengths))
         low, high = _OUTLIERS[0] * target, _OUTLIERS[1] * target
         products = trial.primal * trial.dual
@@ -186,26 +186,26 @@ class System:
 def iterate(
     system: System, least: float, options: InteriorOptions = DEFAULTS
 ) -> tuple[Point, float, float]:
-    """One iteration: the next point and the lengths of the primal and the dual step.
+    """Make one iteration; return the next point and the lengths of the primal and the dual step.
 
     Args:
         system: The factored system.
-        least: Barrier parameter below which nothing is gained; the target does not go below it.
+        least: Least barrier parameter; smaller ones gain nothing.
         options: How far towards the boundary a step goes.
     """
     layout, point, mu = system.layout, system.point, system.residuals.mu
     affine = system.predictor()
-    relative = RelativeStep.of(system.heights, affine)
+    relative = RelativeStep.of(system.inverse_distance, affine)
     after = products(layout, point.plus(affine, *relative.lengths)) / layout.count
     sigma = float(np.clip(min(after / mu if mu > 0 else 0.0, 1.0) ** 3, *_CENTRING_RANGE))
     target = max(sigma * mu, least)
     step, relative = _corrected(system, affine, relative, target)
     if min(relative.lengths) < _SHORT_STEP:
         plain = affine.plus(system.correction(system.centring(target)), 1.0, 1.0)
-        if min(RelativeStep.of(system.heights, plain).lengths) > min(relative.lengths):
+        if min(RelativeStep.of(system.inverse_distance, plain).lengths) > min(relative.lengths):
             step = plain
     step = system.refined(step)
-    primal, dual = RelativeStep.of(system.heights, step).damped(
+    primal, dual = RelativeStep.of(system.inverse_distance, step).damped(
         options.short_step_fraction, options.step_fraction
     )
     if system.together:
@@ -224,7 +224,7 @@ def _corrected(
                 break
             aim = system.centred(step, relative.lengths, target)
         correction, before = system.correction(aim), sum(relative.lengths)
-        more = RelativeStep.of(system.heights, correction)
+        more = RelativeStep.of(system.inverse_distance, correction)
         shares = relative.best_shares(more, together=system.together)
         step, relative = step.plus(correction, *shares), relative.added(more, *shares)
         if k and sum(relative.lengths) < before + _LEAST_GAIN:

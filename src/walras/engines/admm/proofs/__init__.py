@@ -1,6 +1,6 @@
-"""Proofs at any moment: an allocation that can be used, and a bound, from where the iterates stand.
+"""Proofs at any moment: a usable allocation and a bound from the present iterates.
 
-Most problems are proved where demands are held (:mod:`.distributed_prover`). Slices contribute
-sums (:mod:`.repair`, :mod:`.bound`), by the formulas of :mod:`walras.certificate.contribution`. The
-others are proved in one place, on gathered entries and prices (:mod:`.central_prover`).
+:mod:`.distributed_prover` proves most problems where the demands are held. Slices contribute sums
+(:mod:`.repair`, :mod:`.bound`), by the formulas of :mod:`walras.certificate.contribution`.
+:mod:`.central_prover` proves the other problems in one place, on gathered entries and prices.
 """

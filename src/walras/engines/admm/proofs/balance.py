@@ -1,9 +1,9 @@
-"""Balancing: a nearly feasible iterate made feasible and full by scaling its entries in turn.
+"""Balancing: scale the entries of a nearly feasible iterate until it is feasible and full.
 
 The blocks leave some rows a little over their bounds, others with room, and the shares of a scalar
-a little apart. Scaling each entry by what is left of its scarcest row keeps every packing row and
-fills the others (after Sinkhorn 1967); where rows share a scalar, each demand is first scaled to
-the same share. A few sweeps cost as much as a pass or two over the entries that are used.
+a little apart. Each entry is scaled by the remainder of its scarcest row (after Sinkhorn 1967).
+This meets every packing row and fills the others. If rows share a scalar, each demand is first
+scaled to the same share. A few sweeps cost as much as one or two passes over the entries in use.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from walras.kernels.parallel import few, map_runs
 from walras.separable import Separable, Utility
 from walras.types import Floats
 
-SWEEPS = 6  # passes over the entries in use; more change nothing in the fifth digit
+SWEEPS = 6  # passes over the entries in use; more passes change nothing in the fifth digit
 
 
 def helps(problem: Separable) -> bool:
-    """Whether entries may be scaled: costs that fall one way, and rows that limit from above.
+    """Whether entries may be scaled: all costs fall one way, and rows limit from above.
 
-    Where a scalar is to grow with what entries bring, none may earn by itself; where it is to fall,
+    If a scalar should grow with the entries, no entry may earn anything itself. If it should fall,
     filling rows would raise it.
     """
     rows, shape = problem.rows, structure(problem)
@@ -37,11 +37,11 @@ def helps(problem: Separable) -> bool:
 
 
 class Balance:
-    """The rows of a problem that balancing looks at.
+    """The rows of a problem that balancing uses.
 
     Args:
         problem: The problem.
-        threads: Threads at most.
+        threads: Largest number of threads.
     """
 
     def __init__(self, problem: Separable, threads: int = 1) -> None:
@@ -55,11 +55,11 @@ class Balance:
         self.helps = helps(problem)
 
     def __call__(self, x: Floats, t: Floats) -> Floats:
-        """The allocation, balanced.
+        """Balance an allocation.
 
         Args:
             x: (entries,) an iterate.
-            t: (scalars,) the shares to aim at.
+            t: (scalars,) the target shares.
         """
         x = np.clip(x, self._problem.lower, self._problem.upper)
         used = np.flatnonzero(x > USED * np.max(x, initial=0.0))
@@ -89,7 +89,9 @@ class Balance:
         upper: Floats,
         value: Floats,
     ) -> Floats:
-        """Scale the entries in place (:func:`walras.kernels.columns.scaled`); the rows' loads."""
+        """Scale the entries in place (:func:`walras.kernels.columns.scaled`); return the rows'
+        loads.
+        """
         loads: dict[int, Floats] = {}
 
         def work(first: int, last: int) -> None:
@@ -115,6 +117,6 @@ class Balance:
         return total
 
     def _room(self, load: Floats) -> Floats:
-        """What is left of each packing row, as a factor."""
+        """Remainder of each packing row, as a factor."""
         held = self._packing & (load > 0)
         return room(held, self._problem.rows.upper, load)

@@ -1,17 +1,17 @@
-r"""A least correction of a slice's entries, towards rows that scaling alone does not meet.
+r"""A least correction of a slice's entries, for rows that scaling alone does not meet.
 
 With the errors e of the tight rows G, x moves by ``D G' (G D G')^-1 e`` in the metric D of the
-entries themselves (:mod:`walras.certificate.repair`). The rows of demands L meet those of other
-demands in the narrow rows N alone, so that they are eliminated where they are held. With
-``A = L D L'``, a small block for each demand, and ``W = N D L'``,
+entries themselves (:mod:`walras.certificate.repair`). The demands' rows L are linked to other
+demands only through the narrow rows N, so their holder eliminates them. With ``A = L D L'``, a
+small block for each demand, and ``W = N D L'``,
 
     (N D N' - W A^-1 W') y = e_N - W A^-1 e_L,        L's part being A^-1 (e_L - W' y):
 
-what crosses are sums over pairs of narrow rows that are tight.
+only sums over pairs of tight narrow rows cross between holders.
 
 A demand has the rows of its block and, behind them, its own narrow rows
-(:mod:`walras.engines.admm.private_rows`). Rows of one demand share no entry with those of another,
-so that A falls into small blocks.
+(:mod:`walras.engines.admm.private_rows`). Rows of different demands share no entry, so A has small
+diagonal blocks.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from scipy.linalg import lapack
 from walras.engines.admm.entries import Entries, runs
 from walras.types import Bools, Floats, Longs
 
-RIDGE = 1e-13  # added to the diagonal, relative: narrow rows may repeat one another
+RIDGE = 1e-13  # added to the diagonal, relative, since narrow rows may repeat one another
 _RANK_TOLERANCE = 1e-11  # relative singular value below which rows of a demand repeat one another
-_DOUBTFUL_PIVOT = 1e-9  # square of a unit row's pivot below which they may do so
-_LENIENT_RIDGE = 1e-9  # the same as RIDGE where tight rows may contradict one another
+_DOUBTFUL_PIVOT = 1e-9  # squared pivot of a unit row below which rows may repeat one another
+_LENIENT_RIDGE = 1e-9  # the same as RIDGE, where tight rows may contradict one another
 
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """What the rows of a slice's demands ask for.
+    """The errors of the rows of a slice's demands.
 
     Attributes:
         error: (groups, K) errors of the rows of their blocks.
-        tight: (groups, K) which of them are tight.
+        tight: (groups, K) True on tight rows.
         own_error: (own,) errors of their own narrow rows, group by group.
-        own_tight: (own,) which of them are tight.
-        own_ptr: (groups + 1,) first of each group.
-        first: Their first place among the rows that copies name.
+        own_tight: (own,) True on tight rows.
+        own_ptr: (groups + 1,) first own row of each group.
+        first: Their first index among the rows that copies name.
     """
 
     error: Floats
@@ -61,7 +61,7 @@ class Within:
     Attributes:
         rows: (R, m) L.
         error: (R,) their errors.
-        inverse: (R, R) of A, where rows repeat one another that of least norm.
+        inverse: (R, R) inverse of A; the one of least norm if rows repeat one another.
     """
 
     rows: sp.csr_array
@@ -76,10 +76,10 @@ class Within:
 
         Args:
             entries: The entries of the slice.
-            some: (m,) those that may move.
+            some: (m,) the entries that may move.
             metric: (m,) D.
-            errors: What the rows ask for.
-            lenient: Whether they may give way a little.
+            errors: Errors of the rows.
+            lenient: Whether rows may stay violated a little.
         """
         group = np.searchsorted(entries.ptr, some, side="right") - 1
         groups, slots = errors.tight.shape
@@ -103,7 +103,7 @@ class Within:
 
 
 def _block_rows(local: Floats, first: Longs, count: int) -> sp.csr_array:
-    """(count, m) the rows of the demands' blocks, those of an entry's demand from ``first`` on."""
+    """(count, m) rows of the demands' blocks; an entry's demand begins at row ``first``."""
     slots, entries = local.shape
     row = first + np.arange(slots)[:, None]
     at = row.ravel(), np.tile(np.arange(entries), slots)
@@ -117,10 +117,10 @@ def narrow_rows(
 
     Args:
         entries: The entries.
-        some: (m,) which.
-        place: (rows,) where each row that copies name goes, -1 for nowhere.
-        first: (m,) what is added to that.
-        count: Rows.
+        some: (m,) the chosen entries.
+        place: (rows,) destination of each row that copies name, -1 for none.
+        first: (m,) offset added to the destination.
+        count: Number of rows.
     """
     copy, column = runs(entries.copies, some)
     row = place[entries.row[copy]]
@@ -130,7 +130,7 @@ def narrow_rows(
 
 
 def _blocks(local: Floats, group: Longs, metric: Floats, tight: Bools) -> Floats:
-    """(groups, K, K): L D L' of each demand's tight rows."""
+    """(groups, K, K) L D L' of each demand's tight rows."""
     groups, slots = tight.shape
     out = np.zeros((groups, slots, slots))
     for k in range(slots):
@@ -167,7 +167,7 @@ def _inverse_by_group(
 
 
 def _one_inverse(block: Floats, *, lenient: bool) -> Floats:
-    """(n, n) the inverse by Cholesky's factors, or that of least norm."""
+    """(n, n) the inverse by a Cholesky factorisation, or the pseudoinverse."""
     scaled, scale = _scaled(block, lenient=lenient)
     idle = np.diagonal(block) <= 0  # rows over entries that cannot move
     factor, wrong = lapack.dpotrf(scaled + np.diag(idle * 1.0), lower=True)
@@ -178,27 +178,27 @@ def _one_inverse(block: Floats, *, lenient: bool) -> Floats:
 
 
 def _scaled(blocks: Floats, *, lenient: bool) -> tuple[Floats, Floats]:
-    """(..., n, n) blocks with a unit diagonal, and the factors that their inverses take."""
+    """(..., n, n) blocks with a unit diagonal, and the factors for their inverses."""
     size = np.sqrt(np.diagonal(blocks, axis1=-2, axis2=-1))
     unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     scale = unit[..., :, None] * unit[..., None, :]
     ridge = _LENIENT_RIDGE * np.eye(size.shape[-1]) if lenient else 0.0
-    return np.nan_to_num(blocks * scale) + ridge, scale  # nan: of huge entries
+    return np.nan_to_num(blocks * scale) + ridge, scale  # nan for huge entries
 
 
 class Correction:
-    """The equations of a slice's tight rows, leaf by leaf, the rows of its demands eliminated.
+    """The equations of a slice's tight rows, leaf by leaf, after elimination of its demands' rows.
 
-    Each leaf has narrow rows of its own here, so that one product makes the sums of all of them.
+    Each leaf has its own narrow rows here, so that one product computes the sums of all leaves.
 
     Args:
         entries: The entries of the slice.
         edges: (leaves + 1,) groups between the leaves.
-        metric: (n,) how readily each entry moves, D.
-        place: (rows,) place of each row that copies name, -1 where it is not tight or not shared.
-        count: Narrow rows that are tight.
-        errors: What the demands' rows ask for.
-        lenient: Whether these may give way a little.
+        metric: (n,) metric D; entries with large values move more.
+        place: (rows,) place of each row that copies name, -1 if it is not tight or not shared.
+        count: Number of tight narrow rows.
+        errors: Errors of the demands' rows.
+        lenient: Whether these rows may stay violated a little.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class Correction:
         self._between = sp.csr_array(self._weighted @ self._within.rows.T)
 
     def systems(self) -> Iterator[Floats]:
-        """Of each leaf, (k, k + 2): its equations, what errors inside add, and their sizes."""
+        """(k, k + 2) of each leaf: its equations, the terms from errors inside, and their sizes."""
         whole = self._weighted @ self._narrow.T
         through = self._between @ self._within.inverse
         left = sp.csr_array(whole - through @ self._between.T)
@@ -232,7 +232,7 @@ class Correction:
             yield np.hstack([left[rows, rows].toarray(), beside[rows]])
 
     def move(self, x: Floats, y: Floats) -> None:
-        """Move the entries in place, by the solution for narrow rows."""
+        """Move the entries in place, by the solution for the narrow rows."""
         of_leaves, within = np.tile(y, self._leaves), self._within
         own = within.inverse @ (within.error - self._between.T @ of_leaves)
         x[self._some] += self._metric * (self._narrow.T @ of_leaves + within.rows.T @ own)

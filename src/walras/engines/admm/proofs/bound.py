@@ -1,7 +1,7 @@
-"""A slice's contribution to a dual bound: what its entries cost at least, at prices of all rows.
+"""A slice's contribution to a dual bound: the least cost of its entries at prices of all rows.
 
-As in :mod:`walras.certificate.bound`, on the entries of some demands. What the prices of the other
-rows are worth by themselves, and the scalar, are the caller's.
+It follows :mod:`walras.certificate.bound`, on the entries of some demands. The caller adds the
+terms of the other rows' prices and of the scalar.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from walras.types import Bools, Floats, Longs
 
 
 class Bound(Contribution, BoundPasses):
-    """The prices of a slice's rows that are being tried, and the best ones kept.
+    """The trial prices of a slice's rows, and the best ones kept.
 
     Args:
         data: The slice.
-        point: The worker, who knows where the iterates stand.
+        point: The worker, which knows the present iterates.
     """
 
     def __init__(self, data: Slice, point: Passes) -> None:
@@ -43,7 +43,7 @@ class Bound(Contribution, BoundPasses):
         self._own_loaded = self._own_price = self._own_best = np.zeros(len(data.own.source))
         self._others = np.zeros(data.narrow)
         moved = (data.entries.quadratic > 0) | (data.entries.lower != 0)
-        self._moved = moved if np.any(moved) else None  # may stand away from zero at any cost
+        self._moved = moved if np.any(moved) else None  # may be away from zero at any cost
         self._guess = np.zeros(0)
         self._exempt = np.zeros(0, dtype=bool)
         self._row: tuple[Floats, ...] = ()
@@ -60,7 +60,7 @@ class Bound(Contribution, BoundPasses):
         self._guess = np.zeros(0)
 
     def set_reduced_costs(self, price: Floats) -> None:
-        """Reduced costs at prices of the narrow rows alone, of which the last one is 0."""
+        """Set the reduced costs at prices of the narrow rows alone; the last price is 0."""
         entries = self._data.entries
         self._others, self._reduced = self._joined(price, self._own_price), np.empty(entries.count)
         self._add(self._others, entries.cost)
@@ -72,12 +72,13 @@ class Bound(Contribution, BoundPasses):
         )
 
     def cost_to_reach(self, own: int, sign: float, level: float) -> Floats:
-        """Best prices of one row of each demand; what it costs to reach a level, and the slope.
+        """Find the best prices of one row of each demand; return the cost to reach a level, and the
+        slope.
 
         Args:
-            own: Which row of each demand, the other one being its packing row.
-            sign: Of its coefficients.
-            level: Of the scalar; the utilities do not look at it.
+            own: Index of each demand's priced row; the other one is its packing row.
+            sign: Sign of its coefficients.
+            level: Value of the scalar; utilities do not depend on it.
         """
         ptr, a = self._data.entries.ptr, self._data.entries.local[1 - own]
         if not self._row:
@@ -118,13 +119,13 @@ class Bound(Contribution, BoundPasses):
         )
 
     def use_reached_prices(self, own: int, sign: float) -> None:
-        """Ask about the prices last reached, and none of the packing rows."""
+        """Use the prices last reached, and none of the packing rows."""
         asked, rows = np.zeros_like(self._loaded), self._data.groups
         asked[:, own] = -sign * self._guess
         self._loaded = project_row_signs(rows.kind, rows.lower, rows.upper, asked)
 
     def use_scarcest_demands(self, own: int, least: float) -> None:
-        """Ask about the demands that can reach this little of the scalar by themselves, alone."""
+        """Use prices only of the demands that can reach no more of the scalar alone."""
         entries, rows = self._data.entries, self._data.groups
         known = ceilings(entries, rows, own)
         them = np.flatnonzero(known.most == least)
@@ -135,11 +136,11 @@ class Bound(Contribution, BoundPasses):
         self._loaded[packed, known.pack[packed]] = known.ratio[packed]
 
     def scalar_payment(self) -> Floats:
-        """What the loaded prices pay for the scalar, and the size of that."""
+        """The loaded prices' payment for the scalar, and its size."""
         return self._paid(self._loaded)
 
     def repaired_scalar_payment(self) -> Floats:
-        """As :meth:`scalar_payment`, by the repaired prices."""
+        """The repaired prices' payment for the scalar, and its size."""
         return self._paid(self._price)
 
     def _paid(self, price: Floats) -> Floats:
@@ -152,18 +153,18 @@ class Bound(Contribution, BoundPasses):
         return self._leaves.sums(sums)
 
     def repair_prices(self, price: Floats, factor: float, rest: float) -> Floats:
-        """Repair the loaded prices; (narrow,) how far prices of the other rows must rise.
+        """Repair the loaded prices; return the (narrow,) rise that the other rows' prices need.
 
         Args:
             price: (narrow,) prices of the other rows; the last one is 0.
-            factor: Of the demands' prices that pay for the scalar.
-            rest: Of their others.
+            factor: Factor on the demands' prices that pay for the scalar.
+            rest: Factor on their other prices.
         """
         self.set_prices(price, factor, rest)
         return self._raised()
 
     def set_prices(self, price: Floats, factor: float, rest: float) -> None:
-        """Price the entries, and the rows that are shared out at their best prices."""
+        """Price the entries, and the share rows at their best prices."""
         roles, rows = self._roles, self._data.groups
         scale = np.where(rows.shift != 0, factor, rest)
         self._price = np.where(roles.closed, 0.0, self._loaded * scale)
@@ -174,14 +175,14 @@ class Bound(Contribution, BoundPasses):
                 self._share_out(k)
 
     def _reprice(self, price: Floats) -> None:
-        """Reduced costs at prices of all rows."""
+        """Set the reduced costs at prices of all rows."""
         self.set_reduced_costs(price)
         for k, column in enumerate(self._data.entries.local):
             if np.any(self._price[:, k]):
                 self._reduced += column * self._spread(self._price[:, k])
 
     def free_entry_moves(self, price: Floats, rises: Floats, falls: Floats) -> Floats:
-        """Move prices for entries that nothing limits; (2, narrow) the moves they ask of others."""
+        """Move prices for entries without a limit; return the (2, narrow) moves asked of others."""
         self._reprice(price)
         rows, entries, held = self._data.groups, self._data.entries, self._price.size
         asks = np.where(np.isinf(entries.upper), self._reduced < 0, self._reduced > 0)
@@ -198,9 +199,9 @@ class Bound(Contribution, BoundPasses):
         return out
 
     def _coefficients(self, some: Longs) -> tuple[Longs, Longs, Floats]:
-        """Of some entries, all coefficients that are not zero: which entry's, in which row.
+        """All nonzero coefficients of some entries: their entry, their row, and their value.
 
-        Rows are those of the groups, and behind them the narrow ones.
+        The narrow rows come after the groups' rows.
         """
         entries, slots = self._data.entries, len(self._data.entries.local)
         group = np.searchsorted(entries.ptr, some, side="right") - 1
@@ -213,24 +214,28 @@ class Bound(Contribution, BoundPasses):
         return entry[held], np.concatenate([own_row, narrow])[held], a[held]
 
     def price_rise(self, price: Floats) -> Floats:
-        """Raise prices where rows limit entries; (narrow,) how far those of others must rise."""
+        """Raise prices where rows limit entries; return the (narrow,) rise that others' prices
+        need.
+        """
         self._reprice(price)
         for k, a in enumerate(self._data.entries.local):
             shares = self._roles.shares[:, k]
-            if np.any(shares):  # whose cheapest entries are free up to rounding
+            if np.any(shares):  # the cheapest entries of these rows are free up to rounding
                 mine = self._spread(shares) & (a > 0)
                 self._reduced = np.where(mine, np.maximum(self._reduced, 0.0), self._reduced)
         return self._raised()
 
     def _raised(self) -> Floats:
-        """Raise prices of rows that limit entries; (narrow,) how far those of others must rise."""
+        """Raise prices of rows that limit entries; return the (narrow,) rise that others' prices
+        need.
+        """
         for k in range(len(self._data.entries.local)):
             if np.any(self._roles.limits[:, k]):
                 self._raise(k)
         return self._missing()
 
     def _share_out(self, k: int) -> None:
-        """Best price of each share row in a slot, and the reduced costs of its entries."""
+        """Set the best price of each share row in a slot, and the reduced costs of its entries."""
         shares, a = self._roles.shares[:, k], self._data.entries.local[k]
         mine = np.flatnonzero(self._spread(shares) & (a > 0))
         group = np.searchsorted(self._data.entries.ptr, mine, side="right") - 1
@@ -249,13 +254,13 @@ class Bound(Contribution, BoundPasses):
         self._reduced += a * self._spread(rise)
 
     def _find_exempt(self) -> Bools:
-        """(n,) entries that their own bound or cost, or a narrow row, limits."""
+        """(n,) True on entries that their own bound or cost, or a narrow row, limits."""
         entries, caps = self._data.entries, self._roles.caps
         exempt = np.isfinite(entries.upper) | (entries.quadratic > 0)
         return exempt if caps is None else exempt | (caps.row < self._last)
 
     def _missing(self) -> Floats:
-        """(narrow,) the rise that entries ask for which narrow rows limit."""
+        """(narrow,) the rise that entries need from the narrow rows that limit them."""
         caps, rows = self._roles.caps, self._last + 1
         if caps is None:
             return np.zeros(rows)
@@ -263,7 +268,7 @@ class Bound(Contribution, BoundPasses):
         return kernels.price_rise(caps.row, caps.coefficient, self._reduced, others, rows)
 
     def value(self, rise: Floats) -> Floats:
-        """What the slice adds to the bound where the narrow rows' prices have risen so far."""
+        """The slice's term of the bound after the narrow rows' prices have risen."""
         if np.any(rise):
             risen = self._joined(rise, 0.0)
             self._others = self._others + risen
@@ -283,7 +288,7 @@ class Bound(Contribution, BoundPasses):
         return self._leaves.sums(sums)
 
     def _entry_terms(self) -> tuple[Longs, Floats]:
-        """The entries that add something at their reduced costs, and the least that they add."""
+        """The entries with a term at their reduced costs, and the least of each term."""
         entries = self._data.entries
         counts = self._reduced < 0
         if self._moved is not None:
@@ -316,7 +321,7 @@ class Bound(Contribution, BoundPasses):
         return np.asarray(np.abs(self._reduced[some]) <= ROUNDING * size)
 
     def _limit(self, some: Longs) -> Floats:
-        """The most that some entries can be because a row holds, others being zero or more."""
+        """The largest value of some entries that a row allows when the others are at least zero."""
         roles, entries = self._roles, self._data.entries
         group = np.searchsorted(entries.ptr, some, side="right") - 1
         out = np.full(len(some), np.inf) if roles.caps is None else roles.caps.limit[some]
@@ -328,15 +333,15 @@ class Bound(Contribution, BoundPasses):
         return out
 
     def keep(self) -> None:
-        """These prices are the best so far."""
+        """Keep these prices as the best so far."""
         self._best, self._own_best = self._price, self._own_price
 
     def best(self) -> Floats:
-        """(groups, K) the best prices kept; none if there are none."""
+        """(groups, K) the best prices kept; None if there are none."""
         return self._best if len(self._best) else np.zeros_like(self._data.price)
 
     def own_best(self) -> Floats:
-        """(own,) the prices of its own narrow rows that go with them."""
+        """(own,) the prices of the slice's own narrow rows that go with them."""
         return self._own_best
 
     def loaded_prices(self) -> Floats:

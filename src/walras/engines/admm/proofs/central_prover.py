@@ -1,4 +1,4 @@
-"""Proofs in one place: entries and prices are gathered from who holds them, once a proof."""
+"""Proofs in one place: entries and prices are gathered from their holders, once a proof."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class CentralProver:
     """:class:`walras.engines.admm.proofs.incumbent.Prover` of any problem.
 
     Args:
-        problem: The problem that was asked about.
+        problem: The caller's problem.
         method: The state of the solve.
-        tightening: Of its form.
-        threads: Threads at most.
+        tightening: Dual tightening of its form.
+        threads: Largest number of threads.
     """
 
     def __init__(
@@ -70,5 +70,5 @@ class CentralProver:
         return *self._kept, self._best
 
     def lost(self) -> bool:
-        """Nothing is: what is kept is kept here."""
+        """Whether something was lost: never, since the best is kept here."""
         return False

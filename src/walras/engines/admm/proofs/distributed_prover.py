@@ -1,12 +1,12 @@
-"""Proofs where the demands are held: what crosses are sums over narrow rows, and a few numbers.
+"""Proofs at the demands' holders: only sums over narrow rows and a few numbers cross.
 
-The steps of :mod:`.balance`, :mod:`walras.certificate.repair` and :mod:`walras.certificate.bound`,
-in which demands meet in their use of narrow rows, in pairs of these, in the scalar and in totals
-alone. The number of demands does not change what crosses; the allocation itself does so once, when
-the solve ends.
+The steps are those of :mod:`.balance`, :mod:`walras.certificate.repair` and
+:mod:`walras.certificate.bound`. Demands are linked only by their use of narrow rows, by pairs of
+these rows, by the scalar and by totals. The traffic does not grow with the number of demands; the
+allocation itself crosses once, when the solve ends.
 
-Two steps that need all entries together are left out: a scalar without bounds is paid by scaling
-prices, not by balancing them, and a utility that has nothing to act on waits for the next iterate.
+Two steps that need all entries together are left out. A scalar without bounds is paid by scaling
+prices, not by balancing them. A utility without any entry in use waits for the next iterate.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.separable import Utility, utility
 from walras.types import Floats
 
-Settled = tuple[Floats, float, float]  # what rows are used, the scalar, the largest violation
-Candidate = tuple[Floats, float, float]  # prices of narrow rows; factors of the demands'
+Settled = tuple[Floats, float, float]  # use of the rows, the scalar, the largest violation
+Candidate = tuple[Floats, float, float]  # prices of narrow rows; two factors on the demands' prices
 
 
 class DistributedProver:
-    """:class:`walras.engines.admm.proofs.incumbent.Prover` of problems whose rows have roles.
+    """:class:`walras.engines.admm.proofs.incumbent.Prover` of problems with classified rows.
 
     Args:
         method: The state of the solve.
-        tightening: Of its form.
-        roles: Of its rows.
+        tightening: Dual tightening of its form.
+        roles: Classification of its rows.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class DistributedProver:
         )
 
     def _settled(self, load: Floats, t: float) -> Settled:
-        """Scaled to what rows allow: what that uses, its best scalar, and its violation."""
+        """The use after scaling to the rows' limits, with the best scalar and the violation."""
         rows = self._rows
         ratio = scale_down(self._packing, rows.upper, load)
         empty = self._whole & (load == 0)
@@ -128,7 +128,7 @@ class DistributedProver:
         return None if y is None else self._settled(self._repair.correct(y), t)
 
     def _narrow_value(self, load: Floats) -> Floats:
-        """What utilities of narrow rows are worth, and the size of that."""
+        """The value of the narrow rows' utilities, and its size."""
         rows = self._rows
         of = [
             part[rows.kind != Utility.NONE]
@@ -137,13 +137,13 @@ class DistributedProver:
         return np.array([np.sum(utility.value(*of)), np.sum(utility.terms(*of))])
 
     def _evened(self, load: Floats, t: float) -> Floats:
-        """Factors that bring narrow rows to their shares of the scalar, if they have such."""
+        """Factors that bring narrow rows to their shares of the scalar, if they have any."""
         if not np.any(self._cover):
             return np.zeros(0)
         return evened(self._cover, load, self._rows.shift, t)
 
     def _scalar_for(self, load: Floats, t: float) -> float:
-        """The scalar's cheapest value that all rows allow."""
+        """The cheapest value of the scalar that all rows allow."""
         problem, home = self._problem, self._method.form.scalar_in
         if not home:
             return 0.0
@@ -180,7 +180,7 @@ class DistributedProver:
         return best
 
     def _candidates(self, price: Floats) -> Iterator[Candidate]:
-        """The prices as they are, and scaled to what the scalar asks for: ``e + E'pi = 0``."""
+        """The prices as they are, and scaled to the scalar's cost: ``e + E'pi = 0``."""
         home = self._method.form.scalar_in
         cost = float(self._problem.scalar_cost[0]) if home else 0.0
         paid = float(self._paid(price, self._bound.scalar_payment)[0])
@@ -195,11 +195,11 @@ class DistributedProver:
             yield price, 1.0, 1.0
 
     def _paid(self, price: Floats, of_demands: Callable[[], Floats]) -> Floats:
-        """What prices pay for the scalar, and the size of that.
+        """The payment of prices for the scalar, and its size.
 
         Args:
             price: (narrow,) prices of the narrow rows.
-            of_demands: What the demands' prices pay.
+            of_demands: Computes the payment of the demands' prices.
         """
         if self._method.form.scalar_in == "groups":
             return of_demands()
@@ -223,7 +223,7 @@ class DistributedProver:
         return value + float(bound.value(rise)[0]), repaired
 
     def _answer(self, price: Floats) -> Floats:
-        """Prices moved for entries that nothing limits."""
+        """Prices moved for entries without a limit."""
         rows = self._rows
         for _ in range(PASSES):
             able = may_move(rows.kind, rows.lower, rows.upper, price)
@@ -239,7 +239,7 @@ class DistributedProver:
         return price
 
     def _scalar_terms(self, paid: Floats) -> float:
-        """The least that the scalar adds at what prices pay for it."""
+        """The least term of the scalar in the bound, at the prices' payment."""
         if not self._method.form.scalar_in:
             return 0.0
         problem = self._problem

@@ -1,4 +1,4 @@
-"""The best that is proved so far, and who proves it: an allocation and a bound, at any moment."""
+"""The incumbent: the best proved allocation and bound so far, and the provers' interface."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCHEDULE = ProofSchedule()
 
 @dataclass(frozen=True)
 class Allocation:
-    """What is known of a repaired allocation.
+    """Facts about a repaired allocation.
 
     Attributes:
         value: The minimised objective; ``inf`` outside its domain.
@@ -36,22 +36,22 @@ class Allocation:
 
 
 class Prover(Protocol):
-    """Proves points of one solve."""
+    """An object that proves points of one solve."""
 
     def allocation(self) -> Allocation:
         """Repair the present point."""
         ...
 
     def keep(self) -> None:
-        """The allocation last repaired is the best so far."""
+        """Keep the allocation last repaired as the best so far."""
         ...
 
     def bound(self, best: float) -> float:
-        """The better of a bound and what the present prices prove, which are kept if they do."""
+        """The better of a given bound and the present prices' bound; better prices are kept."""
         ...
 
     def best(self) -> tuple[Floats, Floats, Floats]:
-        """Entries, scalars and prices that were kept, of the problem that was asked about."""
+        """The entries, scalars and prices that were kept, of the caller's problem."""
         ...
 
     def lost(self) -> bool:
@@ -60,19 +60,19 @@ class Prover(Protocol):
 
 
 class Incumbent:
-    """Repairs and bounds iterates now and then, and keeps the best of each.
+    """The best allocation and the best bound, from proofs of iterates at chosen moments.
 
     Args:
         problem: The problem.
         iteration_log: Where every iteration is recorded.
-        tolerance: The gap that is asked for.
-        schedule: After how many iterations a proof is made.
+        tolerance: The gap to reach.
+        schedule: When proofs are made.
 
     Attributes:
-        x: (entries,) the best allocation, once it is taken over.
+        x: (entries,) the best allocation, after the hand-over.
         t: (scalars,) its scalars.
         prices: (rows,) the best prices.
-        bound: What they prove.
+        bound: The bound that they prove.
         gap: Relative gap between the best value and the best bound.
         cost: Seconds that the last proof took.
     """
@@ -105,10 +105,10 @@ class Incumbent:
         return self._allocation.value
 
     def prove(self, iteration: int, prover: Prover) -> None:
-        """Look at an iterate: repair it, bound the optimum, and keep what is better."""
+        """Prove an iterate: repair it, bound the optimum, and keep the better ones."""
         began = time.perf_counter()
         self._look(prover)
-        while prover.lost():  # before, or between two sums that then are of two states
+        while prover.lost():  # before, or between two sums that then belong to two states
             self._look_anew(prover)
         self._next = iteration + self._pause(iteration)
         self.cost = time.perf_counter() - began
@@ -116,7 +116,7 @@ class Incumbent:
     def record(
         self, iteration: int, primal: float, dual: float, traffic: float = 0.0, note: str = ""
     ) -> bool:
-        """Note an iteration; True when ``on_progress`` or the time limit says stop."""
+        """Record an iteration; return True when ``on_progress`` or the time limit stops it."""
         problem = self.problem
         return self._iteration_log.record(
             Progress(
@@ -133,18 +133,19 @@ class Incumbent:
         )
 
     def _pause(self, iteration: int) -> int:
-        """Iterations until the gap meets the tolerance, if it goes on falling at its last rate."""
+        """Iterations until the gap meets the tolerance if it keeps falling at its last rate."""
         (before, wide), gap = self._last, self.gap
         self._last = (iteration, gap)
         rule = self._schedule
         most = max(rule.most, int(rule.growth * iteration))
-        if not self._tolerance < gap < wide or iteration == before:  # looked at once more
+        # a second look at the same iteration
+        if not self._tolerance < gap < wide or iteration == before:
             return most
         rate = np.log(wide / gap) / (iteration - before)
         return int(np.clip(np.ceil(np.log(gap / self._tolerance) / rate), rule.least, most))
 
     def hand_over(self, prover: Prover) -> None:
-        """Take over what the prover kept; the present point is proved again if that was lost."""
+        """Take over the prover's best; if that was lost, prove the present point again."""
         kept = prover.best()
         while prover.lost():
             self._look_anew(prover)
@@ -172,7 +173,7 @@ class Incumbent:
 
 
 def _resting(problem: Separable, x: Floats, t: Floats) -> Allocation:
-    """What is known of the allocation that gives nothing, where that is one: the first there is."""
+    """Facts about the allocation that gives nothing, if feasible: the first incumbent."""
     if violation(problem, x, t) > FEASIBLE:
         return Allocation()
     return Allocation(

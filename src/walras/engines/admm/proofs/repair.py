@@ -1,7 +1,7 @@
-"""A slice's contribution to a repair: its entries scaled by what is left of their rows.
+"""A slice's contribution to a repair: its entries scaled by the remainders of their rows.
 
-As in :mod:`.balance` and :mod:`walras.certificate.repair`, on the entries of some demands: what
-they use of the other rows is summed over all slices by the caller, who answers with what is left.
+It follows :mod:`.balance` and :mod:`walras.certificate.repair`, on the entries of some demands. The
+caller sums the use of the other rows over all slices, and returns the remainders.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Contribution:
         place = data.entries.place  # narrow row of each row that copies name
         self._place = np.arange(data.narrow, dtype=np.uint32) if place is None else place
         self._own = len(data.own.source)
-        self._last = data.narrow - 1 - self._own  # of the rows that slices share: asks for nothing
+        # index of the empty row among the rows that slices share
+        self._last = data.narrow - 1 - self._own
 
     @property
     def _roles(self) -> RowClassification:
@@ -59,11 +60,11 @@ class Contribution:
         return self._data.roles
 
     def _joined(self, shared: Floats, own: Floats | float) -> Floats:
-        """(narrow,) values of all rows that the slice knows, from those that slices share."""
+        """(narrow,) values of all rows of the slice, from those of the shared rows."""
         return joined(shared, np.broadcast_to(own, self._own))
 
     def _parted(self, sums: Floats) -> tuple[Floats, Floats]:
-        """(subtrees, shared) sums over the rows that slices share, and (own,) over its own."""
+        """(subtrees, shared) sums over the rows that slices share, and (own,) over its own rows."""
         shared, own = parted(sums, self._own)
         return shared, np.asarray(np.sum(own, axis=0))
 
@@ -73,7 +74,7 @@ class Contribution:
 
 
 class Repair(Contribution, RepairPasses):
-    """The allocation of a slice that is being repaired, and the best one kept.
+    """The allocation of a slice under repair, and the best one kept.
 
     Args:
         data: The slice.
@@ -91,7 +92,7 @@ class Repair(Contribution, RepairPasses):
         self._gains = np.zeros(0, dtype=bool)
 
     def begin(self, least: float) -> Floats:
-        """Take the iterate inside its bounds; (narrow,) what it uses.
+        """Start from the iterate, clipped to its bounds; return its (narrow,) use of the rows.
 
         Args:
             least: Share of its demand's largest entry up to which an entry is dropped.
@@ -111,23 +112,23 @@ class Repair(Contribution, RepairPasses):
         self._ptr = np.searchsorted(self._used, self._data.entries.ptr)
 
     def equalise(self, t: float, others: Floats) -> Floats:
-        """Bring every demand to its share of the scalar; (narrow,) what that uses.
+        """Bring every demand to its share of the scalar; return the (narrow,) use.
 
         Args:
             t: The scalar.
-            others: (narrow,) factors that bring narrow rows to theirs; () where these have none.
+            others: (narrow,) factors that bring narrow rows to their shares; () if they have none.
         """
         own = evened(self._roles.cover, self._load, self._data.groups.shift, t)
         return self._scaled(own, others if len(others) else None)
 
     def fill(self, ratio: Floats) -> Floats:
-        """Scale by what is left of the scarcest row; (narrow,) what that uses."""
+        """Scale entries by the remainder of their scarcest row; return the (narrow,) use."""
         packing, upper = self._roles.packing, self._data.groups.upper
         own = room(packing & (self._load > 0), upper, self._load)
         return self._scaled(own, ratio, MOST_GROWTH)
 
     def seed_rows(self, rows: Floats) -> Floats:
-        """Set every entry of some narrow rows to one; (narrow,) what that uses."""
+        """Set every entry of some narrow rows to one; return the (narrow,) use."""
         entries = self._data.entries
         inside = np.empty(entries.count)
         consensus_copies.reduced(
@@ -144,13 +145,13 @@ class Repair(Contribution, RepairPasses):
         return self._scaled(None, None)
 
     def scale_to_rows(self, ratio: Floats) -> Floats:
-        """Scale down what is over a bound, and wholes to be shared out to meet theirs."""
+        """Scale down entries of rows over their bound, and scale shares to meet theirs."""
         own = scale_down(self._roles.packing, self._data.groups.upper, self._load)
         used = self._scaled(own, ratio)
         return self._shared_out() if np.any(self._roles.shares) else used
 
     def _shared_out(self) -> Floats:
-        """Entries of each share row scaled to meet it; equal if all are zero."""
+        """The entries of each share row, scaled to meet it; equal if all are zero."""
         rows, shares = self._data.groups, self._roles.shares
         empty = shares & (self._load == 0)
         if np.any(empty):
@@ -168,7 +169,7 @@ class Repair(Contribution, RepairPasses):
         return scalar_range(rows.shift[held], rows.lower[held], rows.upper[held], self._load[held])
 
     def terms(self) -> Floats:
-        """(narrow,) the sizes of what the rows add up."""
+        """(narrow,) sum of the absolute terms of each row."""
         entries, size = self._data.entries, np.abs(self._x)
         starts = entries.ptr[:-1]
         for k, column in enumerate(entries.local):
@@ -196,7 +197,7 @@ class Repair(Contribution, RepairPasses):
         return np.array([max(far)])
 
     def _sizes(self) -> Floats:
-        """What the rows add up, where no two terms have different signs; else :meth:`terms`."""
+        """The sums of the rows if no two terms have different signs, else :meth:`terms`."""
         return self._terms if self._roles.corrected else np.abs(self._load)
 
     def correction_system(self, tight: Longs, t: float, attempt: float) -> Floats:
@@ -223,7 +224,7 @@ class Repair(Contribution, RepairPasses):
         return self._leaves.added(self._correction.systems())
 
     def correct(self, y: Floats) -> Floats:
-        """Correct the entries by the solution of those equations; (narrow,) what rows then use."""
+        """Correct the entries by the solution of the equations; return the (narrow,) use."""
         entries = self._data.entries
         if self._correction:
             self._correction.move(self._x, y)
@@ -233,7 +234,7 @@ class Repair(Contribution, RepairPasses):
         return self._scaled(None, None)
 
     def value(self) -> Floats:
-        """What the allocation is worth, and the size of the terms of that."""
+        """The value of the allocation, and the size of its terms."""
         entries, rows, used = self._data.entries, self._data.groups, self._used
         part = self._x[used]
         linear, square = entries.cost[used] * part, entries.quadratic[used] * part * part
@@ -259,7 +260,7 @@ class Repair(Contribution, RepairPasses):
         return self._leaves.sums(sums)
 
     def keep(self) -> None:
-        """This allocation is the best so far."""
+        """Keep this allocation as the best so far."""
         self._best = self._x
 
     def best(self) -> Floats:
@@ -268,7 +269,7 @@ class Repair(Contribution, RepairPasses):
         return self._best if kept else self._point.entries()
 
     def _scaled(self, own: Floats | None, ratio: Floats | None, most: float = np.inf) -> Floats:
-        """Scale in place; (narrow,) what rows then use.
+        """Scale the entries in place; return the (narrow,) use.
 
         See :func:`walras.kernels.consensus_copies.scaled`.
         """
@@ -302,7 +303,7 @@ class Repair(Contribution, RepairPasses):
         return found
 
     def _find_gains(self) -> Bools:
-        """(n,) whether the objective gains where an entry grows."""
+        """(n,) whether the objective gains when an entry grows."""
         entries, rows = self._data.entries, self._data.groups
         rising = np.isin(rows.kind, (Utility.LOG, Utility.POWER))
         wanted = rising * 1.0 - self._roles.cover
@@ -312,12 +313,12 @@ class Repair(Contribution, RepairPasses):
 
 
 def evened(cover: Bools, load: Floats, shift: Floats, t: float) -> Floats:
-    """Factors that bring what rows have to their shares of a scalar; ``inf`` says nothing.
+    """Factors that bring rows to their shares of a scalar; ``inf`` sets no limit.
 
     Args:
         cover: True on rows ``shift t <= - load``.
-        load: What entries use of them.
-        shift: Their coefficients of the scalar.
+        load: Use of these rows.
+        shift: Coefficients of the scalar in them.
         t: The scalar.
     """
     brought, wanted = -load, shift * t
@@ -327,7 +328,7 @@ def evened(cover: Bools, load: Floats, shift: Floats, t: float) -> Floats:
 
 
 def violations(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats, Floats]:
-    """How far rows are above a bound (below zero: how far inside), and the scale of that.
+    """Violations of rows (negative inside their bounds), and the scale of the violations.
 
     Args:
         rows: The rows.
@@ -342,7 +343,7 @@ def violations(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Flo
 
 
 def errors(rows: RowData, load: Floats, size: Floats, t: float) -> tuple[Floats, Bools]:
-    """How far rows are to be moved, and which of them must not be moved otherwise.
+    """Errors of rows, and True on the rows that must not move any other way.
 
     Args:
         rows: The rows.

@@ -1,9 +1,9 @@
-"""What rows are in a proof, where slices of demands can make it by sums.
+"""Roles of rows in proofs that slices of demands make by sums.
 
-Rows that limit, ask for a utility, for a share in the scalar or for a whole to be shared out are
-met by scaling; others, as equalities and minimums, by a correction too, in which demands meet in
-pairs of narrow rows, those of one demand alone being eliminated within it. Entries without any
-bound, and scalars that nothing holds, are priced in one place.
+Scaling meets four kinds of rows: limits, utilities, shares of the scalar, and wholes that are
+shared out. Other rows, such as equalities and minimums, also need a correction. Its equations link
+demands by pairs of narrow rows; rows of a single demand are eliminated within it. Problems with
+unbounded entries or unbounded scalars are proved in one place instead.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from walras.types import Bools, Floats, Ints
 
 # A correction sends a matrix over pairs of narrow rows: at most so many rows of any kind, ...
 MOST_NARROW = 2_000
-MOST_CORRECTED = 500  # ... and at most so many of those that scaling does not meet
+MOST_CORRECTED = 500  # ... and at most so many rows that scaling does not meet
 MOST_PAIRS = 2e7  # pairs of own rows of a demand, summed over all demands
 
 
 @dataclass(frozen=True, eq=False)
 class Caps:
-    """Entries that narrow rows alone limit.
+    """Limits of entries that only narrow rows limit.
 
     Attributes:
-        row: (n,) the narrow row; the last one for entries that are not such.
-        coefficient: (n,) the coefficient in it.
-        limit: (n,) the most that the entry can be by it.
+        row: (n,) the narrow row; the last one for all other entries.
+        coefficient: (n,) the entry's coefficient in the row.
+        limit: (n,) the largest value that the row allows.
     """
 
     row: Ints
@@ -44,14 +44,14 @@ class RowClassification:
 
     Attributes:
         packing: (groups, K) ``a x <= b`` with a, b >= 0.
-        limits: (groups, K) those, and such that have a minimum above zero, too.
-        cover: (groups, K) ``t <= sum of what entries bring``.
+        limits: (groups, K) packing rows, also with a minimum above zero.
+        cover: (groups, K) ``t <= sum of the entries' benefits``.
         shares: (groups, K) wholes that are shared out.
         closed: (groups, K) rows whose best price is known in closed form.
-        caps: What limits entries that no row of their demand does; None if there are none.
-        wanted: (n,) True on entries that bring something to a narrow row's utility or share.
-        loose: (n,) True on entries that nothing limits on one side.
-        corrected: Whether some rows ask for more than scaling.
+        caps: Limits of the entries that no row of their demand limits; None if there are none.
+        wanted: (n,) True on entries with a benefit in a narrow row's utility or share.
+        loose: (n,) True on entries without a limit on one side.
+        corrected: Whether some rows need more than scaling.
     """
 
     packing: Bools
@@ -83,7 +83,7 @@ class RowClassification:
 
 
 def roles(form: Form) -> RowClassification | None:
-    """The roles of a problem's rows; None where sums over slices do not prove enough."""
+    """The classification of a problem's rows; None if sums over slices cannot make the proof."""
     problem, shape = form.problem, structure(form.problem)
     as_asked = (problem.entries, problem.rows.count) == (form.asked_entries, form.asked_rows)
     scaled = _scaled(form, shape)
@@ -95,7 +95,7 @@ def roles(form: Form) -> RowClassification | None:
         return None
 
     def held(of_row: Bools) -> Bools:
-        return np.append(of_row, False)[form.groups.source]  # the row -1 is none
+        return np.append(of_row, False)[form.groups.source]  # row -1 stands for none
 
     loose = np.zeros(problem.entries, dtype=bool)
     loose[shape.loose] = True
@@ -113,7 +113,7 @@ def roles(form: Form) -> RowClassification | None:
 
 
 def _plain(form: Form, shape: Structure) -> bool:
-    """Whether own rows of demands ask for nothing but a correction, and their blocks are small."""
+    """Whether own rows of demands need nothing but a correction, and their blocks are small."""
     own, rows = form.own.source, form.problem.rows
     roles_of = shape.packing | shape.limiting | shape.shares | shape.open_rows | rows.is_utility
     caps = np.isin(own, shape.cap[~shape.exempt])
@@ -124,7 +124,7 @@ def _plain(form: Form, shape: Structure) -> bool:
 
 
 def covers(problem: Separable) -> Bools:
-    """(rows,) True on ``t <= sum of what entries bring`` for one of the scalars t."""
+    """(rows,) True on ``t <= sum of the entries' benefits`` for one of the scalars t."""
     rows, most = problem.rows, np.zeros(problem.rows.count)
     np.maximum.at(most, rows.matrix.indices, rows.matrix.data)
     shared = np.sum(rows.scalar_matrix > 0, axis=1) == 1
@@ -132,7 +132,7 @@ def covers(problem: Separable) -> Bools:
 
 
 def _scaled(form: Form, shape: Structure) -> Bools:
-    """(rows,) True on those that scaling meets."""
+    """(rows,) True on rows that scaling meets."""
     rows = form.problem.rows
     idle = np.isinf(rows.lower) & np.isinf(rows.upper)
     known = shape.packing | (idle & ~np.any(rows.scalar_matrix, axis=1)) | _pulled(form, shape)
@@ -142,7 +142,7 @@ def _scaled(form: Form, shape: Structure) -> Bools:
 
 
 def _wanted(form: Form) -> Bools:
-    """(n,) True on entries that bring something to a narrow row's utility or share."""
+    """(n,) True on entries with a benefit in a narrow row's utility or share."""
     rows, at = form.problem.rows, form.narrow.source[:-1]
     brings = np.zeros(rows.count)
     brings[at] = np.isin(rows.utility[at], (Utility.LOG, Utility.POWER))
@@ -153,7 +153,7 @@ def _wanted(form: Form) -> Bools:
 
 
 def _pulled(form: Form, shape: Structure) -> Bools:
-    """(rows,) True on those with a scalar whose cost pulls against them."""
+    """(rows,) True on rows with a scalar whose cost pulls against them."""
     problem = form.problem
     pull = float(problem.scalar_cost[0]) if form.scalar_in else 0.0
     if form.scalar_in == "groups" and pull < 0:
@@ -164,7 +164,7 @@ def _pulled(form: Form, shape: Structure) -> Bools:
 
 
 def _limited(form: Form, shape: Structure) -> bool:
-    """Whether no entry is without bounds, and a scalar without bounds is held by its rows."""
+    """Whether no entry is unbounded, and the rows hold every unbounded scalar."""
     if len(shape.free) or not len(shape.free_scalars):
         return not len(shape.free)
     held = np.any(form.problem.rows.scalar_matrix, axis=1)
@@ -180,7 +180,7 @@ def _loads(rows: Rows, shape: Structure) -> Bools:
 def _caps(form: Form, shape: Structure) -> Caps | None:
     """The narrow rows that cap entries, as :func:`walras.certificate.structure` chose them."""
     problem, last = form.problem, len(form.narrow.source) - 1
-    place = np.full(problem.rows.count + 1, last, dtype=np.int32)  # for no cap: -1
+    place = np.full(problem.rows.count + 1, last, dtype=np.int32)  # -1 for no cap
     place[form.narrow.source[:-1]] = np.arange(last, dtype=np.int32)
     row = np.where(shape.exempt, last, place[shape.cap])
     if np.all(row == last):

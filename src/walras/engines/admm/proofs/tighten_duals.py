@@ -1,10 +1,10 @@
-r"""Tighter prices for a proof: those of the demands, exact for the prices of the narrow rows.
+r"""Tighter prices for a proof: best prices of the demands' rows for prices of the narrow rows.
 
-The iterates' prices of narrow rows p are good long before those of the demands are. For demands
-with one packing row and one row that asks for something, a utility or a share in a scalar t, the
-best price of the second is known exactly (:mod:`walras.kernels.block_prox.row_prices`), and that
-of the first follows in closed form in every proof. For a scalar, any allocation that reaches t
-costs at least ``sum_j C_j(t)`` at p, whatever the scale of p, so that
+The iterates' prices p of narrow rows become good long before the demands' prices. Take demands with
+one packing row and one row with a utility or a share in a scalar t. The best price of the second
+row is known exactly (:mod:`walras.kernels.block_prox.row_prices`), and the first row's price
+follows in closed form in every proof. For a scalar, any allocation that reaches t costs at least
+``sum_j C_j(t)`` at p, for every scale of p. Hence
 
     t* <= max { t : sum_j C_j(t) <= p b },
 
@@ -24,19 +24,20 @@ from walras.engines.admm.scalar_bounds import ceiling
 from walras.separable import Utility
 from walras.types import Floats
 
-_CLOSE = 1e-9  # relative distance from the ceiling, and error of the root
-_ROWS = 2  # rows of a demand for which its best prices are known: one packs, one asks
+_CLOSE = 1e-9  # relative distance from the ceiling, and relative error of the root
+# rows of a demand with known best prices: one packing row, and one with a utility or share
+_ROWS = 2
 
 
 class DualTightening:
-    """Prices of the demands' rows for prices of the narrow rows.
+    """Best prices of the demands' rows for given prices of the narrow rows.
 
     Args:
         form: The split problem.
 
     Attributes:
         helps: Whether the problem's demands have that shape.
-        ceiling: The most that a shared scalar can be for any one demand by itself, if known.
+        ceiling: Upper bound on a shared scalar from single demands, if known.
     """
 
     def __init__(self, form: Form) -> None:
@@ -56,7 +57,7 @@ class DualTightening:
         self._sign = 1.0 if np.any(rows.kind) else -1.0
 
     def _fits(self, pack: int) -> bool:
-        """Whether one row packs nonnegative entries, and the other asks what a price can answer."""
+        """Whether one row packs nonnegative entries, and the other has a closed-form best price."""
         form, rows, own = self._form, self._form.groups, self._own
         local, entries = form.entries.local, form.entries
         packs = np.all(local[pack] > 0) and np.all(np.isfinite(rows.upper[:, pack]))
@@ -76,7 +77,7 @@ class DualTightening:
         return bool(packs and free and plain and (utility or shared))
 
     def applies(self, t: float) -> bool:
-        """Whether there are tighter prices: also where the scalar is all that a demand can reach.
+        """Whether there are tighter prices, also where the scalar is at a demand's upper bound.
 
         Args:
             t: The iterate's scalar.
@@ -87,7 +88,7 @@ class DualTightening:
         """Load tighter prices in the workers.
 
         Args:
-            passes: Of the workers, who loaded the iterate's prices.
+            passes: Passes of the workers, which have loaded the iterate's prices.
             price: (narrow,) prices of the narrow rows.
             t: The iterate's scalar.
 
@@ -110,10 +111,9 @@ class DualTightening:
         return price
 
     def _to_scalar(self, passes: BoundPasses, price: Floats, t: float) -> bool:
-        """The demands' prices at the largest scalar that the narrow rows' prices pay for.
+        """Load the demands' prices at the largest scalar that the narrow rows' prices pay for.
 
-        Where they pay for more than some demand can reach by itself, that demand decides alone:
-        False.
+        If they pay for more than some demand can reach alone, return False: that demand decides.
         """
         rows = self._form.narrow
         bound = np.where(price > 0, rows.upper, rows.lower)
