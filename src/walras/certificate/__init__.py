@@ -1,8 +1,8 @@
 """Proof of an allocation: feasibility, repair, dual bound and gap, from x and prices alone.
 
-Nothing here knows an engine. A :class:`Certificate` recomputes every figure from the problem's
-data, so a wrong engine cannot make it lie, only make its gap large. The formulas are in
-:mod:`.contribution`: what a slice adds, the whole problem being one slice.
+This package knows no engine. A :class:`Certificate` recomputes every figure from the problem's
+data. A wrong engine can therefore make the gap large but not false. The formulas for a slice are in
+:mod:`.contribution`; here the whole problem is one slice.
 """
 
 from walras.certificate.bound import DualBound, dual_bound

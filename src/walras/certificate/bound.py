@@ -1,13 +1,13 @@
-r"""The dual bound: what any prices prove about the optimum.
+r"""The dual bound: the lower bound that any prices prove.
 
 For prices pi of the rows the Lagrangian gives, for every feasible (x, t),
 
     value >= const + sum_k [- pi_k b_k or - f_k*(pi_k)] + min_t (e + E'pi)·t
                    + sum_q min_{l<=x<=u} (r_q x + h_q x^2 / 2),     r = c + G'pi
 
-whatever the prices are. First the prices are repaired (:mod:`.dual_repair`). Then the price of each
-packing row is set in closed form: the least that leaves no entry of the row with a negative reduced
-cost, which is what a job is worth at the prices of the resources. The formulas of each term are in
+for any prices. First the prices are repaired (:mod:`.dual_repair`). Then the price of each packing
+row is set in closed form: the least price at which no entry of the row has a negative reduced cost.
+This is the worth of a job at the prices of the resources. The formulas of each term are in
 :mod:`.contribution`, for the whole problem and for slices of it.
 """
 
@@ -39,7 +39,7 @@ from walras.kernels import cpu as kernels
 from walras.separable import Separable, utility
 from walras.types import Bools, Floats, Longs
 
-_CANCELLED = 1e-9  # what is left of a price, relative to it, where its rise has cancelled it
+_CANCELLED = 1e-9  # share of a price below which its rise has cancelled it
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +48,8 @@ class DualBound:
 
     Attributes:
         value: The bound; ``-inf`` when the prices prove nothing.
-        prices: (rows,) the mended prices.
-        reduced: (entries,) reduced costs at the mended prices.
+        prices: (rows,) the repaired prices.
+        reduced: (entries,) reduced costs at the repaired prices.
 
     Example:
         >>> import walras as wl
@@ -68,14 +68,14 @@ class DualBound:
 
 
 def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBound:
-    """The bound that prices prove, after mending them.
+    """The bound that prices prove after their repair.
 
-    Where they prove nothing, as prices that are rounding do of a residual of zero, no prices may:
-    no utility is below its least, and no entry beyond its bounds.
+    If they prove nothing, zero prices may still prove something: no utility is below its least
+    value, and no entry is beyond its bounds. This happens when the prices are only rounding.
 
     Args:
         problem: The problem.
-        prices: (rows,) any numbers; those that are not finite count as zero.
+        prices: (rows,) any numbers; numbers that are not finite count as zero.
         threads: Threads of the passes over all entries.
 
     Returns:
@@ -107,9 +107,9 @@ def dual_bound(problem: Separable, prices: Floats, threads: int = 1) -> DualBoun
 def _unanswered(
     problem: Separable, shape: Structure, pi: Floats, threads: int
 ) -> Iterator[DualBound]:
-    """What prices prove where entries without a bound ask for one, if these need no other prices.
+    """Bounds for prices at which unbounded entries have a reduced cost.
 
-    By the bounds that the rows imply, or because what they ask for is rounding.
+    The rows may imply bounds of these entries, or the reduced costs may be rounding.
     """
     low, high = (bound[: problem.entries] for bound in implied(problem))
     endless = np.isinf(low), np.isinf(high)
@@ -118,7 +118,7 @@ def _unanswered(
 
 
 def _candidates(problem: Separable, shape: Structure, pi: Floats) -> Iterator[Floats]:
-    """The prices as they are, and scaled to what a shared scalar asks for: ``e + E'pi = 0``."""
+    """The prices as they are, and scaled to a shared scalar's cost: ``e + E'pi = 0``."""
     pi = balance_free(problem, shape, pi)
     if problem.scalars == 0:
         yield pi
@@ -130,7 +130,7 @@ def _candidates(problem: Separable, shape: Structure, pi: Floats) -> Iterator[Fl
 
 
 def _rescaled(problem: Separable, shape: Structure, pi: Floats) -> Floats:
-    """Prices scaled so that ``e + E'pi = 0`` where scaling alone can do it."""
+    """Prices scaled to ``e + E'pi = 0`` if scaling alone can do it."""
     for k in range(problem.scalars):
         column = problem.rows.scalar_matrix[:, k]
         paid = float(column @ pi)
@@ -154,7 +154,7 @@ def _evaluated(
             bare, reduced = make_dual_feasible(problem, shape, bare, reduced)
         pi, reduced = _cap_prices(problem, shape, bare, reduced, threads)
         if np.any(np.abs(pi) < _CANCELLED * np.abs(bare)):
-            # Costs were lost in the rounding of prices that a rise has taken away again.
+            # Rounding lost the costs in prices that a rise has cancelled again.
             return _evaluated(problem, shape, pi, threads, answer=answer)
         value = (
             problem.constant
@@ -167,7 +167,7 @@ def _evaluated(
 
 
 def _share_prices(shape: Structure, pi: Floats, reduced: Floats) -> tuple[Floats, Floats]:
-    """Best price of each share row, and the reduced costs at these (:func:`share_prices`)."""
+    """The best price of each share row, and the reduced costs (:func:`share_prices`)."""
     if not np.any(shape.shares):
         return pi, reduced
     some = np.flatnonzero(shape.shares[np.maximum(shape.cap, 0)] & (shape.cap >= 0))
@@ -180,7 +180,7 @@ def _share_prices(shape: Structure, pi: Floats, reduced: Floats) -> tuple[Floats
 def _cap_prices(
     problem: Separable, shape: Structure, pi: Floats, reduced: Floats, threads: int
 ) -> tuple[Floats, Floats]:
-    """Least rise of the packing rows' prices that leaves no uncapped negative reduced cost."""
+    """The least rise of packing rows' prices that removes capped entries' negative costs."""
     entries = shape.cap, shape.coefficient, reduced, shape.exempt
     rise = kernels.price_rise(*entries, problem.rows.count, threads)
     # Entries meet a raised row through any of its coefficients, not only as their cap.
@@ -195,8 +195,8 @@ def _row_terms(problem: Separable, shape: Structure, pi: Floats) -> float:
     terms = row_terms(*of, rows.lower, rows.upper, pi)
     still = np.flatnonzero(shape.unmoved)
     if len(still):
-        # Of a row in which nothing stands the price meets no reduced cost: all are proofs, and the
-        # best, which may be minus infinity, proves f(0). Where that is infinite, pi's own remains.
+        # The price of an empty row meets no reduced cost, so every price is a proof. The best one,
+        # which may be minus infinity, proves f(0). If f(0) is infinite, the price in pi remains.
         cost = utility.value(of[0][still], of[1][still], of[2][still], np.zeros(len(still)))
         terms[still] = np.where(np.isfinite(cost), cost, terms[still])
     return float(np.sum(terms))
@@ -212,7 +212,7 @@ def _scalar_terms(problem: Separable, pi: Floats) -> float:
 
 
 def _entry_terms(problem: Separable, shape: Structure, pi: Floats, reduced: Floats) -> float:
-    # Entries that rest at zero with a reduced cost >= 0 add nothing.
+    # Entries at zero with a reduced cost >= 0 add nothing.
     counts = reduced < 0
     counts[shape.moved] = True
     some = np.flatnonzero(counts)

@@ -1,4 +1,4 @@
-"""The certificate of a point: what it is worth, how good it can at most be, what it violates."""
+"""The certificate of a point: its value, a bound on the optimum, and its violations."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from walras.separable import Separable, utility
 from walras.types import Floats
 
 PRICES = "prices"  # the source of a bound that was recomputed from the prices
-_SAME = 1e-12  # relative: bounds that differ by less are one
-_BROKEN = 1e-6  # violation from which a value is not that of an allocation
+_SAME = 1e-12  # relative difference below which two bounds are the same
+_BROKEN = 1e-6  # violation from which a value is not the value of an allocation
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proved about one allocation.
+    """The facts that are proved about one allocation.
 
-    All values are those of the minimised objective: for a maximisation their sign is reversed.
+    All values are those of the minimised objective; for a maximisation their sign is reversed.
 
     Attributes:
         x: (entries,) the repaired allocation.
         t: (scalars,) the repaired scalars.
-        prices: (rows,) the mended prices that prove the bound.
+        prices: (rows,) the repaired prices that prove the bound.
         reduced: (entries,) reduced costs at those prices.
         value: Objective at (x, t); ``inf`` outside a utility's domain.
         bound: Lower bound on every feasible value.
-        gap: ``|value - bound|`` over its denominator; ``inf`` where a row is plainly broken.
+        gap: ``|value - bound|`` over its denominator; ``inf`` if a row is clearly violated.
         violation: Largest relative violation of a row or bound after repair.
-        worst_row: The row that has it.
-        stationarity: Largest relative product of an entry and its reduced cost, complementarity.
-        bound_source: Who vouches for the bound: ``prices`` where it was recomputed from them, else
-            the solver whose own it is (``HiGHS``, ``Clarabel``, ``branch and bound``).
-        gap_unit: What the gap's denominator is, in words.
-        allowed: Relative violation up to which it counts as feasible.
+        worst_row: The row with the largest violation.
+        stationarity: Largest relative product of an entry and its reduced cost (complementarity).
+        bound_source: Source of the bound: ``prices`` if it was recomputed from them, else the
+            solver that gave it (``HiGHS``, ``Clarabel``, ``branch and bound``).
+        gap_unit: The gap's denominator in words.
+        allowed: Largest relative violation that counts as feasible.
 
     Example:
         >>> import walras as wl
@@ -71,7 +71,7 @@ class Certificate:
 
     @property
     def feasible(self) -> bool:
-        """Whether every constraint holds to what is allowed: 1e-9, relative, in the form."""
+        """Whether every constraint holds within ``allowed``: 1e-9, relative, in the form."""
         return self.violation <= self.allowed
 
     def proves(self, tolerance: float) -> bool:
@@ -124,25 +124,26 @@ def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
     return total
 
 
-_NOTHING = 1e-9  # terms that count as zero, of what one entry at its own limit is worth
-_ROUNDING = 1e-6  # bounds that do: engines prove them no better
+_NOTHING = 1e-9  # terms that count as zero, relative to the value of one entry at its own limit
+_ROUNDING = 1e-6  # bounds that count as zero, since engines prove them no better
 
 
-_SMALL = 1e-3  # of the largest coefficient: larger terms are not compared with limits
+_SMALL = 1e-3  # share of the largest coefficient; larger terms are not compared with limits
 
 
 def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> float:
     """Relative gap of a value and a bound.
 
-    A value below its bound is that of an allocation which breaks rows by what is tolerated: what
-    the rows' prices make of that counts as a gap, too; an infinite one where it is no rounding.
+    A value below its bound comes from an allocation that violates rows within the tolerance. The
+    difference, at the rows' prices, counts as a gap too; it is infinite if it is more than
+    rounding.
 
     The denominator is ``problem.gap_scale`` where the objective has a natural one (the sum of
-    weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but never under 1e-3 of the
-    sum of the objective's terms, so that a value that cancels to zero (a target that is met) does
-    not make the gap infinite. Where all terms and the bound are nothing beside what a single entry
-    or scalar can be worth (nothing is worth doing, and the bound is rounding), it is never under
-    that; 1 without any.
+    weights for logarithms: nats a job), else ``max(|value|, |bound|)``, but at least 1e-3 of the
+    sum of the objective's terms. So a value that cancels to zero (a target that is met) does not
+    make the gap infinite. If the best is to do nothing, all terms and the bound are about zero; the
+    denominator is then at least the worth of a single entry or scalar at its limit, or 1 without
+    any.
 
     Args:
         problem: The problem.
@@ -168,7 +169,7 @@ def gap_between(problem: Separable, x: Floats, t: Floats, value: float, bound: f
 
 
 def _gap(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -> tuple[float, str]:
-    """As :func:`gap_between`, and what it is relative to in words."""
+    """The gap of :func:`gap_between`, and its denominator in words."""
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf, problem.gap_unit
     terms = objective_terms(problem, x, t) if problem.gap_scale is None else 0.0
@@ -177,7 +178,7 @@ def _gap(problem: Separable, x: Floats, t: Floats, value: float, bound: float) -
 
 
 def objective_terms(problem: Separable, x: Floats, t: Floats) -> float:
-    """The sum of the sizes of the objective's terms at (x, t)."""
+    """The sum of the absolute values of the objective's terms at (x, t)."""
     used = np.flatnonzero(x != 0)
     part = x[used]
     return float(
@@ -189,7 +190,7 @@ def objective_terms(problem: Separable, x: Floats, t: Floats) -> float:
 
 
 def relative_gap(problem: Separable, value: float, bound: float, terms: float) -> float:
-    """As :func:`gap_between`, where the :func:`objective_terms` are known."""
+    """The gap of :func:`gap_between` when the :func:`objective_terms` are known."""
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
     return _over(value, bound, _denominator(problem, value, bound, terms)[0])
@@ -201,7 +202,7 @@ def _over(value: float, bound: float, scale: float) -> float:
 
 
 def _denominator(problem: Separable, value: float, bound: float, terms: float) -> tuple[float, str]:
-    """What a gap is relative to, > 0, and that in words."""
+    """The gap's denominator, > 0, and the denominator in words."""
     if problem.gap_scale is not None:
         return problem.gap_scale, problem.gap_unit
     unit = _unit(problem) if terms <= _SMALL * _largest_coefficient(problem) else 0.0
@@ -216,7 +217,7 @@ def _denominator(problem: Separable, value: float, bound: float, terms: float) -
 
 
 def _unit(problem: Separable) -> float:
-    """The most that one entry or scalar adds to the objective's terms, as far as its limits say."""
+    """The largest term that one entry or scalar adds to the objective within its limits."""
     reach = np.minimum(_limit_alone(problem), np.abs(problem.upper))
     known = reach[np.isfinite(reach)]
     reach = np.where(np.isfinite(reach), reach, np.median(known) if len(known) else 1.0)
@@ -231,9 +232,10 @@ def _unit(problem: Separable) -> float:
 
 
 def _limit_alone(problem: Separable) -> Floats:
-    """(entries,) the most each entry can be, others being zero, because limiting rows hold."""
+    """(entries,) largest value of each entry under the limiting rows when the others are zero."""
     rows, limiting = problem.rows, structure(problem).limiting
-    row, a = rows.matrix.indices, rows.matrix.data  # none is zero, and in limiting rows all > 0
+    # no coefficient is zero, and in limiting rows all are > 0
+    row, a = rows.matrix.indices, rows.matrix.data
     held = np.flatnonzero(limiting[row])
     entry = np.searchsorted(rows.matrix.indptr, held, side="right") - 1
     out = np.full(problem.entries, np.inf)
@@ -242,9 +244,9 @@ def _limit_alone(problem: Separable) -> Floats:
 
 
 def _brought(problem: Separable, reach: Floats) -> Floats:
-    """(scalars,) what one entry's reach adds to each scalar in a row at most; 1 without any.
+    """(scalars,) the largest gain of each scalar from one entry's limit in a row; 1 without any.
 
-    Of the row where that is least, for all must hold: a share of everyone is as small as the
+    The row with the least gain counts, since all rows must hold: a common share is as small as the
     smallest.
     """
     rows, most = problem.rows, np.zeros(problem.rows.count)
@@ -285,16 +287,16 @@ def certify(
     threads: int = 1,
     source: str = "",
 ) -> Certificate:
-    """Repair a point, bound the optimum from prices, and measure what lies between.
+    """Repair a point, bound the optimum from prices, and measure the gap.
 
     Args:
         problem: The problem.
         x: (entries,) allocation, any numbers.
         t: (scalars,) any numbers.
         prices: (rows,) any numbers.
-        engine_bound: A bound that an engine proved by branching, used where it is the better one.
+        engine_bound: A bound that an engine proved by branching; the better bound is used.
         threads: Threads of the passes over all entries.
-        source: Who proved ``engine_bound``.
+        source: Name of the solver that proved ``engine_bound``.
 
     Returns:
         The certificate.
@@ -315,7 +317,7 @@ def certify(
         rows = row_violations(problem, x, t)
     value = minimised_value(problem, x, t)
     proved = dual_bound(problem, prices, threads)
-    # What the prices prove but for rounding needs nobody's word.
+    # If the prices prove the bound up to rounding, no solver has to be trusted.
     slack = _SAME * max(abs(proved.value), abs(engine_bound)) if np.isfinite(proved.value) else 0.0
     is_engines = engine_bound > proved.value + slack
     bound = engine_bound if is_engines else proved.value

@@ -1,10 +1,10 @@
-"""What a slice of the demands adds to a repair and to a bound, formula by formula.
+"""The contribution of a slice of the demands to a repair and to a bound, formula by formula.
 
-An engine that cuts the problem into slices combines their contributions: uses of rows and terms of
-the objective are added, violations and rises of prices are maximised, ranges of a scalar are
-intersected. The certificate treats the whole problem as one slice. Both call these functions, so
-each formula is written once. They take plain arrays, of rows or of entries, and know neither a
-problem nor an engine.
+An engine that cuts the problem into slices combines their contributions. It adds uses of rows and
+terms of the objective, takes the maximum of violations and price rises, and intersects ranges of a
+scalar. The certificate treats the whole problem as one slice. Both call these functions, so each
+formula is written once. They take plain arrays of rows or entries, and know neither a problem nor
+an engine.
 """
 
 from __future__ import annotations
@@ -20,34 +20,35 @@ from walras.separable.rows import bound_sizes
 from walras.types import Bools, Floats, Ints, Longs
 
 ROUNDING = 32 * np.finfo(float).eps
-SLIGHTLY = 1.0 - np.finfo(float).eps  # rows over their bounds end on this side of them
-TIGHT = 1e-7  # relative distance of a row from a bound that it is held at
+# factor that keeps scaled rows on the inner side of their bounds
+SLIGHTLY = 1.0 - np.finfo(float).eps
+TIGHT = 1e-7  # relative distance of a row from a bound that it should stay at
 SURPLUS = 1.0 + 1e-12  # moves of prices overshoot by this much, so that rounding does not undo them
 
 FEASIBLE = 1e-9  # largest relative violation of a row that counts as none
-CORRECTIONS = 8  # least corrections at most; what is not met by then is not met by more
+CORRECTIONS = 8  # most corrections; more do not meet rows that these do not meet
 
 Point = TypeVar("Point")
 Kinds = npt.NDArray[np.int8]
 
 
-# Repair: what rows leave to their entries.
+# Repair: the room that rows leave to their entries.
 
 
 def room(held: Bools, upper: Floats, load: Floats) -> Floats:
-    """What is left of rows, as factors of what entries use of them; ``inf`` where not held.
+    """The remainder of each row, as a factor on its load; ``inf`` where not held.
 
     Args:
         held: Rows that limit their entries, with a use above zero.
         upper: Their bounds.
         load: What entries use of them.
     """
-    with np.errstate(over="ignore"):  # of next to nothing
+    with np.errstate(over="ignore"):  # for tiny loads
         return np.where(held, upper / np.where(held, load, 1.0), np.inf)
 
 
 def scale_down(packing: Bools, upper: Floats, load: Floats) -> Floats:
-    """Factors that bring packing rows which are over their bounds just below these.
+    """Factors that bring overloaded packing rows just below their bounds.
 
     Args:
         packing: Rows ``a x <= b`` with a, b >= 0.
@@ -64,8 +65,8 @@ def share_factors(
 
     Args:
         shares: Rows ``lower <= a x <= upper`` that alone hold their entries.
-        empty: Those of which nothing was used, before their entries became equal.
-        load: What entries use of them now.
+        empty: Share rows that had no load before their entries became equal.
+        load: Their load now.
         lower: Their lower bounds.
         upper: Their upper bounds.
     """
@@ -74,7 +75,7 @@ def share_factors(
 
 
 def scalar_range(shift: Floats, lower: Floats, upper: Floats, load: Floats) -> Floats:
-    """(2,) the least and the largest scalar t for which ``lower <= load + shift t <= upper``.
+    """(2,) the least and the largest scalar t with ``lower <= load + shift t <= upper``.
 
     Args:
         shift: Coefficients of the scalar; none is zero.
@@ -91,8 +92,8 @@ def best_scalar(t: float, cost: float, bounds: tuple[float, float], allowed: Flo
 
     Args:
         t: The present value, within the bounds.
-        cost: Of a unit; not zero.
-        bounds: Its own.
+        cost: Cost of a unit; not zero.
+        bounds: Its own bounds.
         allowed: (2,) the :func:`scalar_range` of all its rows.
     """
     low, high = max(float(allowed[0]), bounds[0]), min(float(allowed[1]), bounds[1])
@@ -101,11 +102,11 @@ def best_scalar(t: float, cost: float, bounds: tuple[float, float], allowed: Flo
 
 
 def excess(used: Floats, terms: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """How far rows are over a bound (below zero: inside), and the size of what they compare.
+    """The excess of rows over their bounds (negative inside), and the size of the compared numbers.
 
     Args:
-        used: What entries and scalars add up to.
-        terms: The sizes of what adds up to that.
+        used: Sum of the terms of entries and scalars.
+        terms: Sum of the sizes of these terms.
         lower: Lower bounds.
         upper: Upper bounds.
     """
@@ -116,17 +117,17 @@ def excess(used: Floats, terms: Floats, lower: Floats, upper: Floats) -> tuple[F
 def tight_errors(
     free: Bools, shared: Bools, used: Floats, lower: Floats, upper: Floats, scale: Floats
 ) -> tuple[Floats, Bools]:
-    """How far a correction is to move rows, and which rows it must not move otherwise.
+    """Moves that a correction makes in rows, and True on rows that must not move otherwise.
 
-    A row that a scalar holds is tight because the scalar was moved there; it moves again after.
+    A row with a scalar is tight because the scalar was moved there; the scalar moves again later.
 
     Args:
-        free: Rows that a correction leaves alone, as those of utilities.
+        free: Rows that a correction leaves alone, such as utilities.
         shared: Rows with a scalar.
         used: What entries and scalars add up to.
         lower: Lower bounds.
         upper: Upper bounds.
-        scale: What violations are relative to.
+        scale: The denominators of relative violations.
     """
     error = np.minimum(upper - used, 0.0) + np.maximum(lower - used, 0.0)
     held = ~free & ((error != 0) | ~shared)
@@ -138,13 +139,13 @@ def corrected(
     excess_of: Callable[[Point], float],
     move: Callable[[Point, int], Point | None],
 ) -> Point:
-    """A point whose rows are met by least corrections, as far as those can.
+    """The point after least corrections, which stop when rows are met or no longer improve.
 
     Args:
-        point: Entries that scaling alone has brought near their rows, with what is known of them.
+        point: Entries that scaling has brought near their rows, with their errors.
         excess_of: The largest relative violation of a point.
-        move: A point moved by one least correction, and scaled again; None where the rows
-            contradict one another. It gets the number of corrections before.
+        move: Makes one least correction of a point and scales it again; None if the rows contradict
+            one another. Its second argument is the number of earlier corrections.
     """
     for attempt in range(CORRECTIONS):
         if excess_of(point) <= FEASIBLE:
@@ -157,17 +158,17 @@ def corrected(
 
 
 def ridge(size: Floats, share: float) -> Floats:
-    """What is added to the diagonal of a correction's equations, whose rows may be dependent.
+    """The ridge for the diagonal of a correction's equations, whose rows may be dependent.
 
     Args:
-        size: The diagonal before anything was eliminated.
-        share: Of it.
+        size: The diagonal before any elimination.
+        share: Ridge as a share of the diagonal.
     """
     return share * size + np.finfo(float).tiny
 
 
 def finite(values: Floats) -> Floats | None:
-    """The values, or None where one is not finite, as after dependent equations.
+    """The values, or None if one is not finite, as after dependent equations.
 
     Args:
         values: The solution of a correction's equations, or the entries that it moved.
@@ -175,13 +176,13 @@ def finite(values: Floats) -> Floats | None:
     return values if np.all(np.isfinite(values)) else None
 
 
-# Bound: what rows, scalars and entries add at prices.
+# Bound: the terms of rows, scalars and entries at prices.
 
 
 def row_terms(
     kind: Kinds, weight: Floats, parameter: Floats, lower: Floats, upper: Floats, price: Floats
 ) -> Floats:
-    """What each row adds to the bound at its price: ``- p_k b_k``, or ``- f_k*(p_k)``.
+    """(rows,) each row's term of the bound at its price: ``- p_k b_k``, or ``- f_k*(p_k)``.
 
     Args:
         kind: Values of :class:`walras.separable.Utility`.
@@ -200,12 +201,12 @@ def row_terms(
 
 
 def scalar_terms(slope: Floats, size: Floats, lower: Floats, upper: Floats) -> float:
-    """The least that scalars add: ``min_t slope t`` within their bounds.
+    """The least sum of the scalars' terms: ``min_t slope t`` within their bounds.
 
-    A scalar without a bound needs the slope 0; what is left of it after scaling is rounding.
+    A scalar without a bound needs slope 0; a remainder after scaling is rounding.
 
     Args:
-        slope: Costs, with what prices pay for the scalars.
+        slope: Costs plus the prices' payment for the scalars.
         size: The sizes of what adds up to that.
         lower: Lower bounds.
         upper: Upper bounds.
@@ -220,11 +221,11 @@ def scalar_terms(slope: Floats, size: Floats, lower: Floats, upper: Floats) -> f
 def payment_factor(cost: float, paid: float, most: float) -> float:
     """The factor of prices at which they pay for a scalar: ``cost + factor paid = 0``.
 
-    It is 1 where scaling cannot do it, or need not.
+    It is 1 if scaling is impossible or unnecessary.
 
     Args:
-        cost: Of the scalar.
-        paid: What the prices pay for it.
+        cost: Cost of the scalar.
+        paid: The prices' payment for it.
         most: The largest factor.
     """
     if cost == 0.0 or paid == 0.0 or (cost > 0.0) == (paid > 0.0):
@@ -240,14 +241,14 @@ def entry_points(
     limit: Callable[[Longs], Floats],
     is_rounding: Callable[[Longs], Bools],
 ) -> Floats:
-    """Where each entry's ``r x + h x^2 / 2`` is least; infinite where it has no least value.
+    """The minimiser of each entry's ``r x + h x^2 / 2``; infinite if there is none.
 
     Args:
         reduced: (k,) reduced costs r.
         quadratic: (k,) h.
-        bounds: (k,) of the entries, lower and upper.
-        limit: The bounds that rows imply for some of them, on the side where they are asked for.
-        is_rounding: Whether reduced costs of some of them are but the rounding of their terms.
+        bounds: (k,) lower and upper bounds of the entries.
+        limit: Gives bounds that rows imply for some entries, on the side where one is needed.
+        is_rounding: Tells whether reduced costs of some entries are only rounding of their terms.
     """
     low, high = bounds
     curved = quadratic > 0
@@ -266,16 +267,16 @@ def entry_points(
 def share_prices(
     row: Ints | Longs, weight: Floats, reduced: Floats, rows: int
 ) -> tuple[Floats, Floats]:
-    """Best prices of share rows, and the reduced costs of their entries at these.
+    """The best prices of share rows, and the reduced costs of their entries at these prices.
 
-    The cheapest entry of a row, by coefficient, has a reduced cost of zero: the dual terms of the
-    row and its entries are ``-p b`` with ``reduced + a p >= 0``, and those entries stand in no
-    other row without a scalar whose price would have to answer.
+    At the best price, the cheapest entry of a row by coefficient has a reduced cost of zero. The
+    dual terms of the row and its entries are ``-p b`` with ``reduced + a p >= 0``. These entries
+    are in no other row without a scalar, so no other price has to change.
 
     Args:
         row: (k,) the row of each entry.
-        weight: (k,) its coefficient there.
-        reduced: (k,) its reduced cost at a price of zero.
+        weight: (k,) coefficient of each entry in its row.
+        reduced: (k,) reduced cost of each entry at a price of zero.
         rows: Number of rows.
 
     Returns:
@@ -306,16 +307,16 @@ def asked_moves(
     reduced: Floats,
     able: tuple[Bools, Bools],
 ) -> tuple[Floats, Floats]:
-    """The largest rise and the largest fall that entries without a bound ask of rows' prices.
+    """The largest rise and the largest fall that unbounded entries need of rows' prices.
 
-    Each entry moves the price of the row in which it weighs most, of those whose price may move
-    the way that takes away its reduced cost.
+    Each entry moves the price of one row: the row of its largest coefficient among the rows whose
+    price may move in the direction that removes its reduced cost.
 
     Args:
-        entry: (c,) the entry of each coefficient, by number among those that ask.
+        entry: (c,) the entry of each coefficient, as an index into ``reduced``.
         row: (c,) its row.
         a: (c,) the coefficients; none is zero.
-        reduced: (entries,) reduced costs of the entries that ask.
+        reduced: (entries,) reduced costs of the unbounded entries.
         able: (rows,) whether a price may rise, and fall.
     """
     need = -reduced[entry] / a * SURPLUS
@@ -330,5 +331,5 @@ def asked_moves(
 
 
 def one_way(high: Floats, low: Floats) -> Floats:
-    """The move of each price, where all entries ask it to move the same way."""
+    """The move of each price on which all entries agree in sign; zero elsewhere."""
     return np.where(high > 0, np.where(low < 0, 0.0, high), low)

@@ -1,7 +1,7 @@
-"""Mending prices so that they prove a bound: signs, free columns, entries that nothing limits.
+"""Repair of prices so that they prove a bound: signs, free columns, and unlimited entries.
 
-Any mended prices prove a valid bound; what is done here only keeps the bound from being lost to
-the rounding and the residuals that an engine's prices carry.
+Any repaired prices prove a valid bound. The repair only keeps the rounding and the residuals of an
+engine's prices from spoiling the bound.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from walras.types import Bools, Floats, Longs
 Bounds = tuple[Bools, Bools]
 
 PASSES = 4
-HUGE = 1e200  # no price is larger, so that products of prices with data stay finite
-_SETTLED = 1e-6  # of the largest cost: reduced costs that are zero but for an engine's tolerance
-_ALIKE = 10.0  # entries of that much more than the worst are at rest, too
-_NO_PRICE = 1e-14  # of the largest price
-_STIFF = 1e-9  # how little prices that should stay move, relative to the others
+HUGE = 1e200  # largest price, so that products of prices with data stay finite
+# share of the largest cost below which reduced costs are zero up to an engine's tolerance
+_SETTLED = 1e-6
+_ALIKE = 10.0  # entries this many times larger than the worst one are at rest, too
+_NO_PRICE = 1e-14  # share of the largest price below which a price counts as zero
+_STIFF = 1e-9  # relative mobility of prices that should stay
 
 
 def project_signs(problem: Separable, pi: Floats) -> Floats:
-    """Prices with the sign their row allows, utilities' inside the domain of the conjugate."""
+    """Prices with the sign that their row allows, inside the conjugate's domain of a utility."""
     rows = problem.rows
     return project_row_signs(rows.utility, rows.lower, rows.upper, pi)
 
@@ -35,7 +36,7 @@ def project_signs(problem: Separable, pi: Floats) -> Floats:
 def project_row_signs(
     kind: npt.NDArray[np.int8], lower: Floats, upper: Floats, pi: Floats
 ) -> Floats:
-    """As :func:`project_signs`, for rows of whatever shape; what is not finite counts as zero.
+    """The prices of :func:`project_signs`, for rows of any shape; non-finite prices count as zero.
 
     Args:
         kind: Values of :class:`walras.separable.Utility`.
@@ -54,7 +55,7 @@ def project_row_signs(
 def balance_free(
     problem: Separable, shape: Structure, pi: Floats, held: Bools | None = None
 ) -> Floats:
-    """Prices moved least, relative to their size, so that free columns have reduced cost zero.
+    """Prices moved least, relative to their size, so that free columns have a reduced cost of zero.
 
     With C the columns of the free scalars and entries and D = |pi|: pi - D C (C'D C)^-1 (c + C'pi).
 
@@ -62,7 +63,7 @@ def balance_free(
         problem: The problem.
         shape: Its structure.
         pi: (rows,) prices.
-        held: (rows,) True on prices that should stay as they are, if that can be.
+        held: (rows,) True on prices that should stay if possible.
     """
     columns = shape.free_columns
     if columns is None:
@@ -91,9 +92,9 @@ def balance_free(
 def settled(problem: Separable, pi: Floats, endless: Bounds) -> Floats:
     """Prices moved least so that entries at rest on their rows have a reduced cost of zero.
 
-    Such entries have none but by the tolerance and the rounding of an engine's prices; where they
-    have no bound on one side, even that much would prove nothing. Prices that are next to nothing
-    are none, and the others move in proportion to their size, as in :func:`balance_free`.
+    Their reduced costs come only from the tolerance and the rounding of an engine's prices. For
+    entries without a bound on one side even such a cost would spoil the bound. Tiny prices count as
+    zero, and the others move in proportion to their size, as in :func:`balance_free`.
 
     Args:
         problem: The problem.
@@ -125,7 +126,7 @@ def _without_noise(pi: Floats) -> Floats:
 
 
 def _against(columns: sp.csc_array, reduced: Floats, weight: Floats) -> Floats:
-    """D C (C'D C)^-1 r: the least move of prices that takes r off the reduced costs of C."""
+    """D C (C'D C)^-1 r: the least move of prices that removes r from the reduced costs of C."""
     weighted = sp.diags_array(weight) @ columns
     system = sp.csc_array(columns.T @ weighted)
     unit = 1.0 / np.sqrt(np.maximum(system.diagonal(), np.finfo(float).tiny))
@@ -138,11 +139,11 @@ def _against(columns: sp.csc_array, reduced: Floats, weight: Floats) -> Floats:
 def make_dual_feasible(
     problem: Separable, shape: Structure, pi: Floats, reduced: Floats
 ) -> tuple[Floats, Floats]:
-    """Prices moved so that an entry without bound has no reduced cost that asks for one.
+    """Prices moved so that no unbounded entry has a reduced cost that needs a bound.
 
-    Packing rows mend their entries in closed form elsewhere; here an entry that is in none moves
-    the price of the row in which it weighs most, of those whose price may move that way. Where
-    that unbalances a free column, the other rows make up for it.
+    Entries in packing rows are repaired in closed form elsewhere. Here each other entry moves the
+    price of the row of its largest coefficient among the rows whose price may move that way. If
+    that unbalances a free column, the other rows compensate.
     """
     held = np.zeros(len(pi), dtype=bool)
     for _ in range(PASSES):
@@ -160,7 +161,7 @@ def make_dual_feasible(
 
 
 def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Longs:
-    """Entries whose reduced cost asks for a bound that they do not have."""
+    """Entries whose reduced cost needs a bound that they do not have."""
     at = shape.loose
     r = reduced[at]
     return at[np.where(np.isinf(problem.upper[at]), r < 0, r > 0)]
@@ -169,7 +170,7 @@ def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Longs:
 def _moves(
     problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Longs
 ) -> Floats:
-    """(rows,) the largest move that a lost entry asks of its row, where all ask the same way."""
+    """(rows,) the largest move that a lost entry needs of its row, where all need the same sign."""
     rows = problem.rows
     part = sp.coo_array(rows.matrix[:, lost])
     able = may_move(rows.utility, rows.lower, rows.upper, pi)

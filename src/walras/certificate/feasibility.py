@@ -1,14 +1,14 @@
-"""How far a point is from meeting its constraints, measured as solvers and users do.
+"""Violations of constraints, measured as solvers and users measure them.
 
-A row is off by ``max(a x - b, 0)``, and that is compared with the row's scale: the largest of
+The error of a row is ``max(a x - b, 0)``. It is compared with the row's scale, the largest of
 
-- what it adds up at the point, ``sum |a_q x_q|``,
+- the sum of its terms at the point, ``sum |a_q x_q|``,
 - its bounds ``|b|``,
 - a *typical term*, since both may be next to nothing: ``x - 117 y <= 0`` at x = 1e-127, y = 0 is
   no broken row. It is ``min_q |a_q| min(1, s, l_q)`` with s the largest entry or scalar of the
-  point that need not be whole and l_q the most that bounds or a packing row leave to the entry:
-  the smallest step of the row by an entry of size one, or of the problem's own sizes where all are
-  smaller.
+  point that need not be an integer, and l_q the largest value that bounds or a packing row allow
+  the entry: the smallest step of the row by an entry of size one, or of the problem's own sizes
+  where all are smaller.
 
 So a violation is absolute, in units of the row's smallest coefficient, for rows of small terms, and
 relative for rows of large ones. A small coefficient never hides behind a large one: in
@@ -32,11 +32,11 @@ from walras.types import Floats, Longs
 
 @dataclass(frozen=True, eq=False)
 class RowErrors:
-    """How far rows are over their bounds, and what that is compared with.
+    """Errors of rows, and the numbers that they are compared with.
 
     Attributes:
-        over: (rows,) amount; 0 where a row is kept.
-        size: (rows,) what a row adds up, or its bounds, whichever is larger.
+        over: (rows,) the error; 0 where a row holds.
+        size: (rows,) sum of the row's terms, or its bounds, whichever is larger.
         typical: (rows,) its typical term.
     """
 
@@ -45,17 +45,17 @@ class RowErrors:
     typical: Floats
 
     def scale(self, share: float = 1.0) -> Floats:
-        """(rows,) what a violation is relative to; ``share`` is that of the typical term."""
+        """(rows,) the denominators of violations; ``share`` is the weight of the typical term."""
         floor = np.maximum(share * self.typical, np.finfo(float).tiny)
         return np.asarray(np.maximum(self.size, floor))
 
     def relative(self, share: float = 1.0) -> Floats:
-        """(rows,) violations."""
+        """(rows,) relative violations."""
         return np.asarray(self.over / self.scale(share))
 
 
 def row_errors(problem: Separable, x: Floats, t: Floats) -> RowErrors:
-    """How far rows are over their bounds at a point."""
+    """The errors of rows at a point."""
     rows = problem.rows
     used, part = used_part(problem, x)
     value = x[used]
@@ -94,13 +94,13 @@ def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
 
 
 def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None = None) -> float:
-    """Largest relative violation of a constraint row or of a bound; NaN where one is.
+    """The largest relative violation of a constraint row or a bound; NaN if one is NaN.
 
     Args:
         problem: The problem.
         x: (entries,) allocation.
         t: (scalars,) scalars.
-        of_rows: (rows,) of :func:`row_violations` where they are known.
+        of_rows: (rows,) result of :func:`row_violations` if it is known.
 
     Returns:
         The largest violation.
@@ -116,7 +116,7 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
         True
     """
     of_rows = row_violations(problem, x, t) if of_rows is None else of_rows
-    inside = (x >= problem.lower) & (x <= problem.upper)  # what is not a number is not
+    inside = (x >= problem.lower) & (x <= problem.upper)  # False for NaN
     some = np.flatnonzero(~inside)
     away = np.maximum(problem.lower[some] - x[some], x[some] - problem.upper[some])
     entries = away / (1.0 + np.abs(x[some]))
@@ -126,7 +126,7 @@ def violation(problem: Separable, x: Floats, t: Floats, of_rows: Floats | None =
 
 
 def used_part(problem: Separable, x: Floats) -> tuple[Longs | slice, sp.csc_array]:
-    """The entries that are not zero and their columns; most allocations are sparse."""
+    """The nonzero entries and their columns; most allocations are sparse."""
     used = np.flatnonzero(x != 0)
     if 2 * len(used) > len(x):
         return slice(None), problem.rows.matrix

@@ -1,8 +1,8 @@
-"""Bounds of columns that the rows imply, by intervals (Brearley, Mitra and Williams 1975).
+"""Bounds of columns that the rows imply, by interval arithmetic (Brearley, Mitra, Williams 1975).
 
-In ``l <= sum a_q x_q <= b`` the others' least sum leaves ``a_q x_q`` at most so much. Each pass
-takes the bounds of the one before, all rows at once. They are moved outwards by what rounding may
-have cost, so that whatever meets the rows lies within them.
+In ``l <= sum a_q x_q <= b`` the least sum of the other terms gives an upper bound on ``a_q x_q``.
+Each pass uses the bounds of the previous one, for all rows at once. The bounds are moved outwards
+by the possible rounding, so that every feasible point lies within them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from walras.types import Bools, Floats, Longs
 Bounds = tuple[Floats, Floats]
 
 _PASSES = 10
-_WORTH = 1e-2  # of its size, by which a bound that is there must move to be taken
+_WORTH = 1e-2  # relative improvement of a known bound that is worth taking
 _ROUNDING = 64 * np.finfo(float).eps
-_NONE = 1e20  # bounds beyond are none
+_NONE = 1e20  # larger bounds count as none
 
 _known: WeakKeyDictionary[Separable, Bounds] = WeakKeyDictionary()
 
@@ -40,7 +40,7 @@ def implied(problem: Separable) -> Bounds:
 
 
 def implied_bounds(matrix: sp.csc_array, columns: Bounds, rows: Bounds) -> Bounds:
-    """Bounds of the columns of ``rows[0] <= matrix x <= rows[1]``, given their own.
+    """Bounds of the columns of ``rows[0] <= matrix x <= rows[1]``, from their given bounds.
 
     Args:
         matrix: (rows, columns).
@@ -66,7 +66,7 @@ def _coefficients(matrix: sp.csc_array) -> tuple[Longs, Longs, Floats]:
 
 
 def _is_better(known: Floats, found: Floats) -> Bools:
-    """Where a lower bound is above the known one by what is worth another pass."""
+    """Where a lower bound is above the known one by enough to be worth another pass."""
     with np.errstate(invalid="ignore"):
         move = found - known > _WORTH * np.maximum(np.abs(known), np.abs(found))
     return (np.isinf(known) & np.isfinite(found)) | (np.isfinite(known) & move)
@@ -80,7 +80,7 @@ def _from_rows(entries: tuple[Longs, Longs, Floats], columns: Bounds, rows: Boun
         np.where(a > 0, lower[column], upper[column]),
         np.where(a > 0, upper[column], lower[column]),
     )
-    # The least and the most that the others add up to, and by how much rounding may be wrong.
+    # The least and the largest sum of the other terms, and the possible rounding error.
     least, blur_low = _others(row, a * ends[0], len(rows[0]), -np.inf)
     most, blur_high = _others(row, a * ends[1], len(rows[0]), np.inf)
     top = rows[1][row] - least + blur_low + _ROUNDING * np.abs(rows[1][row])
@@ -94,13 +94,13 @@ def _from_rows(entries: tuple[Longs, Longs, Floats], columns: Bounds, rows: Boun
 
 
 def _others(row: Longs, term: Floats, count: int, nothing: float) -> tuple[Floats, Floats]:
-    """A coefficient's row without it: the sum of the other terms, and its rounding.
+    """The sum of a row without each coefficient's own term, and its rounding error.
 
     Args:
         row: (coefficients,) rows.
-        term: (coefficients,) what each adds at its end.
-        count: Rows.
-        nothing: The sum where another term has no end.
+        term: (coefficients,) each term at its bound.
+        count: Number of rows.
+        nothing: The sum when another term is unbounded.
     """
     endless = np.isinf(term)
     part = np.where(endless, 0.0, term)

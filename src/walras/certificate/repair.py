@@ -1,10 +1,10 @@
 """Repair: from an engine's point to an allocation that meets every constraint.
 
-Entries are clipped, then scaled down until every packing row holds (each entry by the worst of
-its rows), and every scalar takes its best value for the entries. Rows that packing cannot mend
-(equalities, minimums) are met by a least correction in the metric of the entries themselves,
-which moves what is large and leaves what is zero at zero. Where what is large has its bounds in the
-way, as on a network whose links are full, corrections go on with what is small.
+Entries are clipped, then scaled down until every packing row holds (each entry by the worst of its
+rows). Every scalar takes its best value for the entries. Rows that scaling cannot repair
+(equalities, minimums) are met by a least correction in the metric of the entries themselves, which
+moves large entries and leaves zeros at zero. If the bounds of large entries are in the way, as on a
+network with full links, later corrections move small entries.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
 from walras.types import Floats
 
-_AIM = 1e-9  # share of rows' typical terms that a repair measures against: more than is asked for
-_SMALL_TOO = 3  # corrections from which small entries take more than their part
-_MOST_ROWS = 20_000  # tight rows of one correction: more would take longer than a solve
-_RIDGE = 1e-14  # of the diagonal: tight rows may be dependent
+_AIM = 1e-9  # weight of rows' typical terms in a repair, stricter than the final measure
+_SMALL_TOO = 3  # number of corrections after which small entries move more than their part
+_MOST_ROWS = 20_000  # tight rows of one correction; more would take longer than a solve
+_RIDGE = 1e-14  # share of the diagonal, since tight rows may be dependent
 
 
 def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
@@ -41,11 +41,11 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
 
     Args:
         problem: The problem.
-        x: (entries,) any numbers; NaN counts as the entry's resting place.
+        x: (entries,) any numbers; NaN counts as the entry's resting value.
         t: (scalars,) any numbers.
 
     Returns:
-        x and t; :func:`violation` says how well it went.
+        x and t; :func:`violation` measures the remaining error.
 
     Example:
         >>> import walras as wl
@@ -62,7 +62,7 @@ def repair(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
 
 
 def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
-    """As :func:`repair`, with the :func:`row_violations` that are left."""
+    """The result of :func:`repair`, with the remaining :func:`row_violations`."""
     x = x if np.all(np.isfinite(x)) else np.nan_to_num(x, nan=0.0)
     x = np.clip(x, problem.lower, problem.upper)
     x = _shared_out(problem, scaled_down(problem, x))
@@ -75,7 +75,7 @@ def repaired(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats, 
     return lifted, moved_t, row_errors(problem, lifted, moved_t).relative()
 
 
-_Point = tuple[Floats, Floats, RowErrors]  # entries, scalars, and how far rows are off there
+_Point = tuple[Floats, Floats, RowErrors]  # entries, scalars, and the errors of the rows there
 
 
 def _excess(problem: Separable, point: _Point) -> float:
@@ -96,9 +96,9 @@ def _moved(problem: Separable, point: _Point, attempt: int) -> _Point | None:
 
 
 def _without_noise(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, RowErrors]:
-    """Rows that add up to next to nothing, and are broken by that, have their entries at rest.
+    """Set the entries of violated rows to rest where all terms of the row are tiny.
 
-    A violation of 1e-27 is none, but 1e-27 of a steep utility may be worth something.
+    A violation of 1e-27 does not count, but 1e-27 of a steep utility may have a value.
     """
     errors = row_errors(problem, x, t)
     noisy = (errors.over > FEASIBLE * errors.size) & (errors.over <= FEASIBLE * errors.scale())
@@ -115,10 +115,10 @@ def _without_noise(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Ro
 
 
 def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
-    """Where a logarithm or power has nothing to act on, a little of an equal share for everyone.
+    """Mix in some of an equal share for everyone if a logarithm or power has activity zero.
 
-    Between allocations that meet every row lie only such allocations; of four shares of the way
-    the one with the highest least utility is taken.
+    Mixtures of feasible allocations are feasible. Of four mixtures, the one with the highest least
+    utility is taken.
     """
     rows = problem.rows
     strict = np.flatnonzero(
@@ -149,7 +149,7 @@ def _equal_shares(problem: Separable, x: Floats) -> Floats:
 
 
 def scaled_down(problem: Separable, x: Floats) -> Floats:
-    """Entries scaled by what is left of the scarcest packing row (:mod:`.structure`) they use."""
+    """The entries, scaled by the remainder of their scarcest packing row (:mod:`.structure`)."""
     used, matrix = used_part(problem, x)
     part = x[used]
     factor = scale_down(structure(problem).packing, problem.rows.upper, matrix @ part)
@@ -166,7 +166,7 @@ def scaled_down(problem: Separable, x: Floats) -> Floats:
 
 
 def _shared_out(problem: Separable, x: Floats) -> Floats:
-    """Entries of each share row (see :mod:`.structure`) scaled to meet it; equal if all are 0."""
+    """The entries of each share row (:mod:`.structure`), scaled to meet it; equal if all are 0."""
     shape, rows = structure(problem), problem.rows
     if not np.any(shape.shares):
         return x
@@ -181,7 +181,7 @@ def _shared_out(problem: Separable, x: Floats) -> Floats:
 
 
 def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
-    """Each scalar in turn at its cheapest value that its rows allow, the others held."""
+    """Each scalar in turn at its cheapest value that its rows allow, with the others fixed."""
     rows = problem.rows
     t = np.clip(t, problem.scalar_lower, problem.scalar_upper)
     if not problem.scalars:
@@ -202,17 +202,17 @@ def best_scalars(problem: Separable, x: Floats, t: Floats) -> Floats:
 
 
 def metric(x: Floats, lower: Floats, upper: Floats, attempt: int) -> Floats:
-    """How readily entries move in a correction: the squares of how far they may, D.
+    """(entries,) the metric D of a correction: squares of the distances that entries may move.
 
-    They may move as far as they are from zero; or from their bounds, once a correction has failed
-    that may have moved them over these. Squares leave small entries where they are: where several
-    such corrections have failed, D is how far entries may move itself.
+    The distance is that to zero. After a failed correction, which may have moved entries over their
+    bounds, it is that to the bounds. Squares keep small entries in place; after several failures D
+    is the distance itself.
 
     Args:
         x: Entries inside their bounds.
         lower: Lower bounds.
         upper: Upper bounds.
-        attempt: How many corrections have failed.
+        attempt: Number of failed corrections.
     """
     room = np.minimum(np.maximum(x - lower, 0.0), 1.0 + np.abs(x))
     if attempt > 0:
@@ -223,7 +223,7 @@ def metric(x: Floats, lower: Floats, upper: Floats, attempt: int) -> Floats:
 def _corrected(
     problem: Separable, x: Floats, t: Floats, errors: RowErrors, attempt: int
 ) -> Floats | None:
-    """x moved by D G'(G D G')^-1 of the violated and active rows' errors, D of :func:`metric`."""
+    """x moved by D G'(G D G')^-1 times the errors of tight rows, D from :func:`metric`."""
     rows = problem.rows
     activity = rows.matrix @ x + rows.scalar_matrix @ t
     shared = np.any(rows.scalar_matrix, axis=1)

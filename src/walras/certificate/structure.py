@@ -1,9 +1,9 @@
-"""What a certificate needs to know of a problem's shape, found once a problem.
+"""The structure of a problem that a certificate needs, computed once for each problem.
 
 A *packing row* is ``a x <= b`` with a >= 0, b >= 0, no scalar, over entries that cannot be
-negative: it limits each of its entries by itself, and raising its price mends any dual violation
-on them. Without a lower bound (nor an equality) scaling entries down keeps it, and its price is
-never negative.
+negative: it alone limits each of its entries, and raising its price repairs any dual violation on
+them. If it has no lower bound and is no equality, scaling entries down keeps it feasible, and its
+price is never negative.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ class Structure:
     """Packing rows of a problem and the one that limits each entry.
 
     Attributes:
-        limiting: (rows,) True on packing rows, whether they have a lower bound above zero or not.
-        packing: (rows,) True on those that have none.
-        cap: (entries,) packing row that limits the entry, a demand's before a resource's before a
-            coupled one; -1 where there is none.
-        coefficient: (entries,) the entry's coefficient in that row, 1 where there is none.
+        limiting: (rows,) True on packing rows, with or without a lower bound above zero.
+        packing: (rows,) True on packing rows without one.
+        cap: (entries,) packing row that limits the entry: a demand's row first, then a resource's,
+            then a coupled one; -1 if there is none.
+        coefficient: (entries,) the entry's coefficient in that row, 1 if there is none.
         negative: (rows,) True on rows with a negative coefficient.
         exempt: (entries,) True where an upper bound or a quadratic cost of its own limits the
             entry.
-        moved: (k,) entries that may stand away from zero at a reduced cost of zero or more.
-        open_rows: (rows,) True where some entry capped by the row has no upper bound of its own
-            and none has one: the best price of the row is then known in closed form. None are
-            when an entry lies in several such rows, whose prices depend on one another.
+        moved: (k,) entries that may be away from zero at a reduced cost of zero or more.
+        open_rows: (rows,) True where no entry capped by the row has its own upper bound, and there
+            is such an entry: the best price of the row then has a closed form. All are False if an
+            entry is in several such rows, since their prices depend on one another.
         homogeneous: Whether prices may be scaled together: no cost on entries, no utility.
-        loose: (l,) entries with one bound, no quadratic cost and no row that limits them.
+        loose: (l,) entries with one bound, no quadratic cost and no limiting row.
         free: (k,) entries without bounds and without a quadratic cost.
         free_scalars: (s,) scalars without bounds.
-        free_columns: (rows, s + k) their coefficients, scalars first; None where there are none.
-        holds_free: (rows,) True where such a column has a coefficient.
-        shares: (rows,) True on rows ``lower <= a x <= b``, lower > 0, that are the only ones
-            without a scalar to hold their entries: these can be scaled to meet it, and its best
-            price is known in closed form.
-        unmoved: (rows,) True on utility rows in which nothing stands, no entry and no scalar.
+        free_columns: (rows, s + k) their coefficients, scalars first; None if there are none.
+        holds_free: (rows,) True on rows with a coefficient in such a column.
+        shares: (rows,) True on rows ``lower <= a x <= b``, lower > 0, whose entries are in no other
+            row without a scalar: scaling the entries meets such a row, and its best price has a
+            closed form.
+        unmoved: (rows,) True on utility rows without any entry or scalar.
         least_coefficient: (rows,) size of the smallest coefficient that is not zero; 0 without any.
-        least_term: (rows,) the same, each coefficient times what its entry or scalar can be, one
-            at most.
+        least_term: (rows,) the same, each coefficient times the largest value of its entry or
+            scalar, at most one.
     """
 
     limiting: Bools
@@ -124,14 +124,14 @@ def _find(problem: Separable) -> Structure:
 
 
 def _reach(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
-    """(entries,) what each can be by its bounds and its packing row, one at most; 1 if nothing."""
+    """(entries,) largest value of each entry by its bounds and its packing row, at most one."""
     own = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
     reach = np.minimum(np.minimum(own, _held(problem, cap, coefficient)), 1.0)
     return np.where(reach > 0, reach, 1.0)
 
 
 def _least_terms(problem: Separable, reach: Floats) -> Floats:
-    """(rows,) the least of ``|a_q| reach_q`` and the coefficients of scalars that are not zero."""
+    """(rows,) the least of ``|a_q| reach_q`` and the nonzero coefficients of scalars."""
     rows, matrix = problem.rows, problem.rows.matrix
     term = np.abs(matrix.data) * np.repeat(reach, np.diff(matrix.indptr))
     least = np.full(rows.count, np.inf)
@@ -143,7 +143,7 @@ def _least_terms(problem: Separable, reach: Floats) -> Floats:
 
 
 def _unmoved(problem: Separable) -> Bools:
-    """Utility rows without a coefficient: their activity is zero whatever is allocated."""
+    """Utility rows without a coefficient; their activity is zero in every allocation."""
     rows, unmoved = problem.rows, problem.rows.is_utility
     if np.any(unmoved):
         unmoved = unmoved & ~np.any(rows.scalar_matrix, axis=1)
@@ -152,12 +152,12 @@ def _unmoved(problem: Separable) -> Bools:
 
 
 def _shares(problem: Separable, limiting: Bools, cap: Ints) -> Bools:
-    """Limiting rows with a lower bound whose entries start at zero and are held by no other row."""
+    """Limiting rows with a lower bound whose entries start at zero and are in no other row."""
     rows, matrix = problem.rows, problem.rows.matrix
     shares = limiting & (rows.lower > 0)
     if not np.any(shares):
         return shares
-    shares &= np.bincount(matrix.indices, minlength=rows.count) > 0  # others nothing can meet
+    shares &= np.bincount(matrix.indices, minlength=rows.count) > 0  # nothing can meet the others
     entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))
     plain = ~np.any(rows.scalar_matrix, axis=1) & ~(np.isinf(rows.lower) & np.isinf(rows.upper))
     held = np.bincount(entry[plain[matrix.indices]], minlength=problem.entries)
@@ -173,7 +173,7 @@ def _open_rows(
     cap: Ints,
     kind: npt.NDArray[np.int8],
 ) -> Bools:
-    """Packing rows that cap unbounded entries alone; none if an entry is in one not its cap.
+    """Packing rows that cap only unbounded entries; none if an entry is in another such row.
 
     Args:
         problem: The problem.
@@ -187,7 +187,7 @@ def _open_rows(
 
 
 def _free_columns(problem: Separable) -> tuple[Longs, Longs, sp.csc_array | None]:
-    """Entries and scalars without bounds, and their columns."""
+    """The unbounded entries and scalars, and their columns."""
     unbounded = np.isinf(problem.lower) & np.isinf(problem.upper) & (problem.quadratic == 0)
     free = np.flatnonzero(unbounded)
     scalars = np.flatnonzero(np.isinf(problem.scalar_lower) & np.isinf(problem.scalar_upper))
@@ -208,7 +208,7 @@ def _limiting_rows(problem: Separable, holds_negative: Bools) -> Bools:
 
 
 def _caps(problem: Separable, limiting: Bools) -> tuple[Ints, Floats]:
-    """The first packing row of each entry by preference of side."""
+    """The first packing row of each entry, by the order of sides."""
     matrix = problem.rows.matrix
     preference = np.zeros(len(Side), dtype=np.int8)
     preference[[Side.DEMAND, Side.RESOURCE, Side.COUPLED]] = (0, 1, 2)
@@ -217,12 +217,12 @@ def _caps(problem: Separable, limiting: Bools) -> tuple[Ints, Floats]:
 
 
 def own_limit(problem: Separable, shape: Structure, entries: Longs | slice = ALL) -> Floats:
-    """The most some entries can be because their packing row holds, other entries being >= 0."""
+    """The largest value of some entries under their packing row when other entries are >= 0."""
     return _held(problem, shape.cap[entries], shape.coefficient[entries])
 
 
 def _held(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
-    """What packing rows leave to the entries that they hold; ``inf`` to others."""
+    """The room that packing rows leave to the entries that they cap; ``inf`` for others."""
     out = np.full(len(cap), np.inf)
     held = cap >= 0
     out[held] = problem.rows.upper[cap[held]] / coefficient[held]

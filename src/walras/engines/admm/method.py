@@ -73,9 +73,7 @@ class Method:
         self._tolerance = _LOOSEST
 
     def set_prox_centre(self) -> None:
-        """Set the centres of the demands' block, and the state of a fixed point if there is none
-        yet.
-        """
+        """Set the centres of the demands' block, and at first the state of a fixed point."""
         if self.count == 0:
             self.passes.init_at_prices(self.rho, self.narrow.price)
         self.passes.set_prox_centre(self.rho)
@@ -140,9 +138,7 @@ class Method:
         )
 
     def note_residuals(self, moved: float, paid: float) -> None:
-        """Record the residuals of a scheme without copies, from squared moves of x and of the
-        prices.
-        """
+        """Record the residuals of a scheme without copies, from squared moves of x and prices."""
         price = self.narrow.price
         size = float(self.narrow.capacities @ (price * price))
         since, self.seen = self.count - self.seen, self.count

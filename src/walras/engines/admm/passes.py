@@ -115,8 +115,7 @@ class RepairPasses(Protocol):
 
     @sums
     def scale_to_rows(self, ratio: Floats, /) -> Floats:
-        """Scale down entries of rows over their bound, and scale shares to meet theirs; return the
-        use.
+        """Scale entries to meet packing rows' bounds and share rows; return the (narrow,) use.
 
         Args:
             ratio: (narrow,) the factors of the narrow rows.
@@ -358,8 +357,7 @@ class Passes(Protocol):
 
     @sums
     def solve_demands(self, t: float, tolerance: float, softness: float, /) -> Floats:
-        """Solve the demands' block; return (2,) the rows' payment for the shared scalar and its
-        slope.
+        """Solve the demands' block; return (2,) the rows' payment for the scalar, and its slope.
 
         Args:
             t: The shared scalar.
@@ -401,8 +399,7 @@ class Passes(Protocol):
 
     @sums
     def relax(self, relaxation: float, /) -> Floats:
-        """Move the state of schemes without copies towards x; return (1,) the squared distance, in
-        W.
+        """Move the state of schemes without copies towards x; (1,) the squared distance, in W.
 
         Args:
             relaxation: Over-relaxation.

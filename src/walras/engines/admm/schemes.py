@@ -63,9 +63,7 @@ class Splitting:
         return _at_prices(method)
 
     def iterate(self, method: Method) -> bool:
-        """Solve both blocks, then move the state; adapt rho at times (Boyd et al. 2011, section
-        3.4.1).
-        """
+        """Solve both blocks, move the state, and at times adapt rho (Boyd et al. 2011, 3.4.1)."""
         method.set_prox_centre()
         method.solve_demands()
         method.solve_rows()

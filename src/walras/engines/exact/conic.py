@@ -1,4 +1,4 @@
-"""Problems with convex utilities in conic form, through Clarabel, with prices mapped back.
+"""Problems with convex utilities in conic form, solved by Clarabel, with prices mapped back.
 
 Minimise 1/2 z'Pz + q'z over z = (x, t, u) subject to b - Az in a product of cones, with one
 auxiliary u a utility row. The cones of the utilities (Chares 2009; Clarabel's conventions):
@@ -50,7 +50,7 @@ _STATUS = {
     "DualInfeasible": Status.UNBOUNDED,
     "AlmostDualInfeasible": Status.UNBOUNDED,
     "MaxTime": Status.LIMIT,
-    "CallbackTerminated": Status.LIMIT,  # or the iteration log knows better
+    "CallbackTerminated": Status.LIMIT,  # or the status in the iteration log
     INTERRUPTED: Status.INTERRUPTED,
     "MaxIterations": Status.INACCURATE,  # the engine gives up, as at the next two
     "InsufficientProgress": Status.INACCURATE,
@@ -61,7 +61,7 @@ _STUCK = ("InsufficientProgress", "NumericalError")
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Rows ``A z + s = b`` with s in ``cones``, and what their duals mean.
+    """Rows ``A z + s = b`` with s in ``cones``, and the meaning of their duals.
 
     Attributes:
         matrix: (rows, columns of z).
@@ -85,11 +85,11 @@ def solve_conic(
 
     Args:
         problem: A problem without integer entries.
-        settings: Clarabel aims at a gap 1e-4 of ``tolerance``: its gap is absolute where the
-            objective is below one, repair adds to it, and prices are known to its square root. A
-            time limit in which Clarabel cannot even be set up is not spent on it; where its setup
+        settings: Clarabel aims at a gap of 1e-4 times ``tolerance``: its gap is absolute where the
+            objective is below one, repair adds to it, and prices are only accurate to its square
+            root. Clarabel is not started if the time limit is shorter than its setup. If its setup
             is long, it runs in a process that is ended at the limit and by Ctrl-C.
-        options: Step fractions, and from when on a process pays.
+        options: Step fractions, and the setup time from which a process pays.
 
     Returns:
         The point and a price for every row; that of a utility row is its slope f'(y).
@@ -142,9 +142,9 @@ def _run(
     setup: float,
     options: ExactOptions,
 ) -> ConicPoint | None:
-    """Clarabel's answer, by long steps, or by shorter ones where those get stuck.
+    """Clarabel's answer by long steps, or by shorter ones if Clarabel gets stuck.
 
-    A second try is set up anew, which takes ``setup`` seconds at least. None if it had to be ended.
+    A second try needs a new setup of at least ``setup`` seconds. None if the process was ended.
     """
     found = None
     for longest in (options.step_fraction, options.retry_step_fraction):
@@ -164,10 +164,10 @@ def _run(
 
 
 def _wanted(settings: Settings, longest: float, spent: float) -> ConicSettings:
-    """What Clarabel is to aim at, with steps of a share ``longest`` of the way to the boundary."""
+    """Clarabel's settings, with steps up to the share ``longest`` of the way to the boundary."""
     return ConicSettings(
         gap=float(np.clip(settings.tolerance * 1e-4, 1e-13, 1e-9)),
-        # Where rounding stops it short of that, a hundredth of the tolerance still serves.
+        # If rounding stops it short of that, a hundredth of the tolerance is still enough.
         enough=float(np.clip(settings.tolerance * 1e-2, 1e-12, 1e-8)),
         longest=longest,
         max_iterations=settings.max_iterations,
@@ -223,7 +223,7 @@ def _blocks(problem: Separable, scales: Floats) -> list[_Block]:
             auxiliary = _selector(first + chosen, activity.shape[1])
             blocks.append(_utility_block(problem, utility, k, scaled, auxiliary, scales[k]))
     held = [block for block in blocks if len(block.offset)]
-    return held or blocks[:1]  # where nothing is held there is still a matrix without rows
+    return held or blocks[:1]  # without any rows there is still a matrix of zero rows
 
 
 def _bound_blocks(
@@ -303,7 +303,7 @@ def _interleaved(
     k: Longs,
     scale: Floats,
 ) -> _Block:
-    """Three-row cones, one a utility row; coordinate ``at`` of each holds y / scale."""
+    """Three-row cones, one for each utility row; coordinate ``at`` of each holds y / scale."""
     count = len(k)
     order = np.arange(3 * count).reshape(3, count).T.ravel()
     stacked = sp.csr_array(sp.vstack(parts, format="csr"))[order]
@@ -332,7 +332,7 @@ def _prices(problem: Separable, blocks: list[_Block], dual: Floats) -> Floats:
 
 
 def _left_out(problem: Separable, scales: Floats) -> float:
-    """Constants of the utilities that the cones do not carry: w/2 a^2, and -w log d."""
+    """The constants of the utilities outside the cones: w/2 a^2, and -w log d."""
     rows = problem.rows
     square = rows.utility == Utility.QUADRATIC
     log = rows.utility == Utility.LOG

@@ -27,19 +27,19 @@ from walras.status import Status
 NOT_BEGUN = "Clarabel: not begun, its setup takes longer than the time limit"
 ENDED = "Clarabel: ended before it had a point"
 
-# Seconds a coefficient and a squared length, on a core of an Intel Xeon at 2.3 GHz: below the least
-# of 25 problems (markets of 4 to 500 resources, dense and sparse random rows, blocks), 0.20 us and
-# 4.7 ns. All of Clarabel took twice as long or more, mostly five times, so that a core of twice the
-# speed loses nothing by it.
+# Seconds for each coefficient and for each squared length, on a core of an Intel Xeon at 2.3 GHz.
+# Both are below the least of 25 problems (markets of 4 to 500 resources, dense and sparse random
+# rows, blocks): 0.20 us and 4.7 ns. All of Clarabel took at least twice as long, mostly five times,
+# so a core of twice the speed loses nothing.
 _COEFFICIENT_SECONDS, _SQUARE_SECONDS = 0.15e-6, 4.5e-9
-_DENSE_ROW = 10.0  # length, in roots of the system's size, above which the order leaves a row out
+_DENSE_ROW = 10.0  # rows longer than this, in roots of the system's size, are left out of the order
 
 
 def least_seconds(problem: Separable) -> float:
-    """Seconds that Clarabel's setup takes at least; costs about one matrix product."""
+    """A lower bound on the seconds of Clarabel's setup; costs about one matrix product."""
     matrix, rows = problem.rows.matrix, problem.rows.count
     length = np.bincount(matrix.indices, minlength=rows).astype(np.float64)
-    # Rows of the same entries have the same sum of the entries' random numbers.
+    # Rows with the same entries have the same sum of the entries' random numbers.
     entry = np.repeat(np.arange(problem.entries), np.diff(matrix.indptr))
     number = np.random.default_rng(0).random(problem.entries)[entry]
     _, first = np.unique(np.bincount(matrix.indices, number, rows), return_index=True)
@@ -49,7 +49,7 @@ def least_seconds(problem: Separable) -> float:
 
 
 def beginning(problem: Separable, settings: Settings, message: str) -> Iterate:
-    """The starting point of the interior engine and its prices, which cost little."""
+    """The starting point of the interior engine with its prices; both cost little."""
     try:
         at_once = replace(settings, time_limit=0.0, on_progress=None, verbose=False)
         found = Interior().solve(problem, at_once)

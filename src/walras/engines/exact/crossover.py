@@ -1,8 +1,8 @@
 """Crossover: from a certified point to an exact vertex by a small linear program.
 
 An interior-point allocation is optimal to its tolerance and spread over the whole optimal face. A
-vertex uses fewer entries and is exact to rounding. Few entries are used or have a reduced cost near
-zero; HiGHS' simplex method on these alone finds the vertex.
+vertex uses fewer entries and is exact to rounding. Only few entries are in use or have a reduced
+cost near zero. HiGHS' simplex method on these entries finds the vertex.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from walras.programs.attempt import attempted
 from walras.separable import Separable
 from walras.settings import Settings
 
-_IN_USE = 1e-7  # share of its largest entry from which an entry counts as used
-_ZERO_COST = 1e-6  # share of its terms up to which a reduced cost counts as zero
+_IN_USE = 1e-7  # an entry is in use from this share of the largest entry on
+_ZERO_COST = 1e-6  # a reduced cost is zero up to this share of its terms
 
 
 def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterate | None:
@@ -43,7 +43,7 @@ def polish(problem: Separable, proof: Certificate, settings: Settings) -> Iterat
 
 
 def _support(problem: Separable, proof: Certificate) -> np.ndarray:
-    """(entries,) True on those a vertex may use; those that cannot rest at a bound are in."""
+    """(entries,) True on entries that a vertex may use or that cannot rest at a bound."""
     terms = np.abs(problem.cost) + abs(problem.rows.matrix).T @ np.abs(proof.prices)
     used = proof.x > _IN_USE * np.max(np.abs(proof.x), initial=0.0)
     free = np.abs(proof.reduced) <= _ZERO_COST * terms
@@ -51,7 +51,7 @@ def _support(problem: Separable, proof: Certificate) -> np.ndarray:
 
 
 def _restricted(problem: Separable, kept: np.ndarray) -> Separable:
-    """The problem with some of its entries, the others at zero."""
+    """The problem restricted to some of its entries, with the others at zero."""
     at = np.flatnonzero(kept)
     return replace(
         problem,

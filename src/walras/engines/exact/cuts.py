@@ -1,10 +1,10 @@
-"""Cuts of convex terms by integer programs: tangents, and secants where nothing lies between.
+"""Cuts of convex terms for integer programs: tangents, and secants over gaps in the activity.
 
-Roots and logarithms have no tangent at y = 0. Where whole entries alone add up to y, nothing lies
-between zero and the least coefficient: the secant over that interval is a cut, exact at both ends.
-Other such terms are cut at a floor, which falls as long as integer programs answer with less.
-Squares of integer entries are cut by secants between neighbouring integers, which are tighter than
-tangents.
+Roots and logarithms have no tangent at y = 0. If only integer entries add up to y, then y is never
+between zero and the least coefficient, and the secant over that interval is a cut that is exact at
+both ends. Other such terms are cut at a floor, which falls as long as integer programs answer with
+less. Squares of integer entries are cut by secants between neighbouring integers, which are tighter
+than tangents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STEP_NEARER = 1e-3  # factor on the least activity from one step to the next
 _STEEPEST = 1e7  # slope, in relaxed slopes, at which the steps end
 _STEEPEST_MET = 1e12  # the same for tangents at activities that points have
 _LEAST_ACTIVITY = 1e-15  # share of the relaxed activity below which no tangent is taken
-_NEIGHBOURS = 3  # whole numbers on either side of the relaxed one that get tangents
+_NEIGHBOURS = 3  # integers on either side of the relaxed value that get tangents
 VERTICAL = (Utility.LOG, Utility.POWER, Utility.ENTROPY)  # their tangents at zero
 
 
@@ -39,7 +39,7 @@ class Terms:
         kind: (terms,) values of Utility.
         weight: (terms,).
         parameter: (terms,).
-        whole: (terms,) column of the integer entry that y is, or -1.
+        whole: (terms,) column of the integer entry if y is a single one, or -1.
         least: (terms,) least activity above zero, as in :func:`.positivity.least_positive`.
     """
 
@@ -61,16 +61,16 @@ class Terms:
         return np.isinf(self.value(np.zeros(len(self.kind))))
 
     def value(self, y: Floats) -> Floats:
-        """f(y) a term."""
+        """(terms,) values f(y)."""
         return utility.value(self.kind, self.weight, self.parameter, y)
 
     def slope(self, y: Floats) -> Floats:
-        """f'(y) a term."""
+        """(terms,) slopes f'(y)."""
         return utility.slope(self.kind, self.weight, self.parameter, y)
 
     @classmethod
     def of(cls, problem: Separable) -> Terms:
-        """Utility rows, then the quadratic costs of entries."""
+        """The terms of a problem: utility rows, then the quadratic costs of entries."""
         rows = problem.rows
         own = np.flatnonzero(rows.is_utility)
         bent = np.flatnonzero(problem.quadratic)
@@ -95,11 +95,11 @@ class Terms:
 
 
 class Cuts:
-    """Rows ``u_k - slope y_k >= height``, collected.
+    """A collection of rows ``u_k - slope y_k >= height``.
 
     Args:
         terms: The convex terms.
-        relaxed: (terms,) their activities in the relaxation, at which the first cuts are.
+        relaxed: (terms,) their activities in the relaxation, where the first cuts are made.
     """
 
     def __init__(self, terms: Terms, relaxed: Floats) -> None:
@@ -114,9 +114,9 @@ class Cuts:
         self.at(relaxed)
 
     def at(self, y: Floats) -> bool:
-        """Tangents at y, or near it; secants to both sides for squares of integer entries.
+        """Add tangents at y or near it, and secants to both sides for squares of integer entries.
 
-        Whether a floor fell, so that the next ones are closer.
+        Returns whether a floor fell, so that the next tangents are closer.
         """
         terms, before = self._terms, self._floor
         y = self._inside(y)
@@ -143,7 +143,7 @@ class Cuts:
         return sp.csr_array(sp.hstack([steep, own])), np.concatenate(self._height)
 
     def _from_zero(self) -> None:
-        """Secants from f(0) = 0 to the least activity above it, where f is finite there."""
+        """Add secants from f(0) = 0 to the least positive activity, where f(0) is finite."""
         terms = self._terms
         some = np.flatnonzero((terms.least > 0) & ~terms.strict & (terms.kind != Utility.QUADRATIC))
         least = terms.least[some]
@@ -152,7 +152,7 @@ class Cuts:
         self._add(some, slope, np.zeros(len(some)))
 
     def _inside(self, y: Floats) -> Floats:
-        """Activities where tangents are not vertical; the floor falls where they were below it."""
+        """Activities where tangents are not vertical; a floor falls if the activity is below it."""
         terms, floor = self._terms, self._floor
         self._floor = np.where(y < floor, np.maximum(_STEP_NEARER * floor, self._lowest), floor)
         floor = np.where(y >= self._least, np.minimum(y, floor), floor)
@@ -167,7 +167,7 @@ class Cuts:
 
 
 def _where_steep(terms: Terms, y: Floats, times: float) -> Floats:
-    """Activities at which slopes are so many times those at y: of powers y times^(-1/a)."""
+    """Activities where slopes are ``times`` the slopes at y; for powers y times^(-1/a)."""
     power = terms.kind == Utility.POWER
     share = times ** (-1.0 / np.where(power, terms.parameter, 1.0))
     return np.asarray(np.maximum(share, _LEAST_ACTIVITY) * np.abs(y))

@@ -32,7 +32,8 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_FAR_POINT = 1e8  # entries so many times larger than every bound lie along an unbounded direction
+# a point with entries this many times above every bound lies along an unbounded direction
+_FAR_POINT = 1e8
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,12 +43,12 @@ class Exact(ExactOptions, Engine):
     It takes every problem. It is the right engine for small problems and for integer entries.
 
     Attributes:
-        step_fraction: Share of the way to the boundary that a step of Clarabel goes at most, 0.1 to
-            under 1.
-        retry_step_fraction: The same in a second try, where Clarabel got stuck: shorter steps may
-            find a way round.
-        process_setup: Estimated seconds of Clarabel's setup, which cannot be stopped, above which
-            it runs in a process of its own that can be ended, 0 or more. The process takes half a
+        step_fraction: Largest share of the way to the boundary that a step of Clarabel takes, 0.1
+            to under 1.
+        retry_step_fraction: The same in a second try after Clarabel got stuck; shorter steps may
+            get past the obstacle.
+        process_setup: Estimated seconds of Clarabel's setup above which it runs in its own process,
+            0 or more. The setup cannot be stopped, but the process can. The process takes half a
             second to start.
         integer_gap_share: Gap of the integer programs in outer approximation, as a share of the
             tolerance, 0 to 1.
@@ -88,8 +89,8 @@ class Exact(ExactOptions, Engine):
         Args:
             problem: Any problem.
             settings: ``start`` helps integer problems only. ``time_limit`` returns the best point
-                so far; one too short for Clarabel's setup returns where the interior point would
-                begin, and so does Ctrl-C in it.
+                so far. If it is too short for Clarabel's setup, or Ctrl-C comes during the setup,
+                the result is the first point of the interior engine.
 
         Returns:
             The point, its prices, and for integer problems the bound that branch and bound proved.
@@ -230,7 +231,7 @@ def _reported(problem: Separable, step: Progress) -> Progress:
 def _is_suspect(problem: Separable, found: Iterate) -> bool:
     """Whether the point may lie along an unbounded direction, or the problem may be infeasible.
 
-    A logarithm grows so slowly that a solver may call a point far along a ray optimal.
+    A logarithm grows slowly, so a solver may call a point far along a ray optimal.
     """
     if is_linear(problem) or found.status in (Status.LIMIT, Status.INTERRUPTED):
         return False

@@ -9,7 +9,7 @@ from walras.engines.options import Options, number
 
 @dataclass(frozen=True, repr=False)
 class ExactOptions(Options):
-    """How HiGHS and Clarabel are used.
+    """Options for HiGHS and Clarabel.
 
     :class:`walras.engines.Exact` documents each of them.
 

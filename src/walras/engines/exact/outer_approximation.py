@@ -1,11 +1,12 @@
 """Integer entries under convex utilities: outer approximation (Duran and Grossmann 1986).
 
 A mixed-integer program bounds every convex term f(y) from below by cuts. Its answer fixes the
-integers, a conic solve finds the best point for them, and tangents at both points become new cuts.
-The program's bound rises to the value of the best point: the cuts are exact at the best point of a
-choice of integers (:mod:`.cuts`), so a choice that comes back is optimal. There is one exception:
-if the integers hold a continuous activity at zero where the tangent is vertical. A choice that
-comes back then is excluded by ``sum over ones (1 - x) + sum over zeros x >= 1``, if all are binary.
+integers, a conic solve finds the best point for these integers, and tangents at both points become
+new cuts. The program's bound rises to the value of the best point: the cuts are exact at the best
+point of a choice of integers (:mod:`.cuts`), so a choice that comes back is optimal. There is one
+exception: the integers may hold a continuous activity at zero, where the tangent is vertical. A
+choice that then comes back is excluded by ``sum over ones (1 - x) + sum over zeros x >= 1``, if all
+are binary.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_DIAGNOSE_FROM = 3  # integer programs without a point from which infeasibility is looked for
-_INTEGRALITY = 1e-9  # a number this little below a whole one is rounded up, not down
+_DIAGNOSE_FROM = 3  # integer programs without a point after which infeasibility is tested
+_INTEGRALITY = 1e-9  # a number this little below an integer is rounded up, not down
 
 
 def solve_by_cuts(
@@ -47,7 +48,7 @@ def solve_by_cuts(
         problem: The problem.
         settings: ``tolerance`` is the relative gap at which to stop; ``max_iterations`` counts
             integer programs.
-        options: Of the engine.
+        options: Options of the engine.
 
     Returns:
         The best point, the bound that the integer programs proved, and the prices of the
@@ -79,7 +80,7 @@ def solve_by_cuts(
 
 
 class _Search:
-    """The loop: integer program, conic solve with the integers fixed, cuts."""
+    """The loop: integer program, conic solve with fixed integers, cuts."""
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class _Search:
         self._excluded: list[Floats] = []
         self._aside = np.inf  # bound on the excluded choices
         self._was_asked = False
-        # Cuts are steep, too, but only the problem's own rows matter for HiGHS' tolerance.
+        # Cuts are steep too, but HiGHS' tolerance depends only on the problem's own rows.
         self._solve = solve_whole if is_steep(without_cost(problem)) else solve_program
 
     def run(self) -> Status:
@@ -127,7 +128,7 @@ class _Search:
                 return self.iteration_log.outcome or Status.LIMIT
             if (
                 self.bound > self.best_value
-            ):  # bound above value: the cuts' sizes differ too much for HiGHS' tolerance
+            ):  # bound above value: the sizes of the cuts differ too much for HiGHS' tolerance
                 return Status.INACCURATE
             if self._is_impossible():
                 return Status.INFEASIBLE
@@ -136,12 +137,12 @@ class _Search:
         return Status.LIMIT
 
     def _asked(self, settings: Settings) -> Answer:
-        """The integer program's answer; none if HiGHS fails."""
+        """The integer program's answer, without a point if HiGHS fails."""
         program = self._master()
         return attempted(lambda: self._solve(program, settings), no_answer(program))
 
     def _exhausted(self) -> Status:
-        """Every choice was excluded: the best feasible one is optimal."""
+        """The status after every choice was excluded: the best feasible choice is optimal."""
         if self.best_value == np.inf:
             return Status.INFEASIBLE
         self.bound = self._aside
@@ -195,7 +196,7 @@ class _Search:
         )
 
     def _beside(self) -> tuple[sp.csr_array, Floats]:
-        """Extra rows: for logarithms of integer entries alone, and for excluded choices.
+        """Extra rows: for logarithms of integer entries only, and for excluded choices.
 
         Such a logarithm needs at least one entry; an integer program would allow y = 0.
         """
@@ -211,7 +212,7 @@ class _Search:
         return sp.csr_array(padded), least
 
     def _begin(self, z: Floats) -> None:
-        """Try roundings of z first, so that a short search has a point."""
+        """Try roundings of z first, so that even a short search has a point."""
         problem, n = self.problem, self.problem.entries
         nothing = np.clip(0.0, problem.lower, problem.upper)
         for x in (np.floor(z[:n] + _INTEGRALITY), np.round(z[:n]), nothing):
@@ -221,7 +222,7 @@ class _Search:
                 self._try(self._fixed(rounded), rounded)
 
     def _fixed(self, z: Floats) -> Separable:
-        """The problem with the integers of z."""
+        """The problem with its integers fixed at those of z."""
         problem, x = self.problem, np.round(z[: self.problem.entries])
         return replace(
             problem,
@@ -242,7 +243,7 @@ class _Search:
         return z
 
     def _try_fixed(self, z: Floats) -> float:
-        """Best point for the integers of z, and a bound on it; infinite if there is none."""
+        """The best point for the integers of z with a bound on it; infinite if there is none."""
         fixed = self._fixed(z)
         self._try(fixed, z)
         bare = _without_nothing(fixed, self._limits())
@@ -268,7 +269,7 @@ class _Search:
         return gap_between(problem, self.best[:n], self.best[n:], value, bound)
 
     def _limits(self) -> Settings:
-        """Settings of one part of the search: silent, within the time that is left."""
+        """Settings of one part of the search: silent, within the remaining time."""
         left = self.settings.after(self.iteration_log.elapsed)
         return replace(left, on_progress=None, verbose=False)
 
@@ -286,9 +287,9 @@ class _Search:
 
 
 def _without_nothing(fixed: Separable, settings: Settings) -> Separable | None:
-    """A problem without the utilities of activities that are zero at every point; None if no value.
+    """The problem without utilities of activity zero; None if such a utility is infinite.
 
-    An interior point needs points inside the utilities' domains.
+    An interior-point method needs points inside the utilities' domains.
     """
     rows = fixed.rows
     vertical = np.isin(rows.utility, VERTICAL)

@@ -1,12 +1,12 @@
-r"""Units of the activities of utilities, in which their cones are stated.
+r"""Scaling of the activities of utilities before their cones are stated.
 
-A logarithm's y is measured by the largest coefficient of its row. Powers w y^(1-a)/(1-a) with large
-a need more: u = (y/d)^(1-a) spans decades where d is off by a factor of two. Each is at least what
-a max-min allocation leaves it, nearly: with y_k >= t v_k, v_k = w_k^(1/(a-1)), for the most t that
-there is, the utilities sum to n t^(1-a)/(1-a), so that at the optimum no y_k is below
-t v_k n^(-1/(a-1)). So d_k = t v_k: every u is between 0 and n, and the weights w d^(1-a) are all
-the same. Where entries have costs, or there are other utilities, an optimum may stay far from what
-max-min reaches: there t is the least y_k / v_k of a rough solve by the interior engine.
+The scale of a logarithm's y is the largest coefficient of its row. Powers w y^(1-a)/(1-a) with
+large a need more, since u = (y/d)^(1-a) spans decades if d is wrong by a factor of two. A max-min
+allocation gives the scale. Let t be the largest number with y_k >= t v_k for all k, v_k =
+w_k^(1/(a-1)). There the utilities sum to n t^(1-a)/(1-a), so at the optimum no y_k is below t v_k
+n^(-1/(a-1)). Hence d_k = t v_k: every u is between 0 and n, and the weights w d^(1-a) are equal. If
+entries have costs, or there are other utilities, an optimum may be far from max-min. Then t is the
+least y_k / v_k of a rough solve by the interior engine.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from walras.status import Status
 from walras.types import Floats
 
 _STEEP_EXPONENT = 3.0  # from this exponent a on, powers are scaled by the max-min allocation
-_ROUGH_TOLERANCE = 1e-2  # tolerance of the rough solve, of which only sizes are used
+_ROUGH_TOLERANCE = 1e-2  # tolerance of the rough solve; only sizes are taken from it
 
 
 def scales_of(problem: Separable, settings: Settings) -> Floats:
-    """(rows,) d > 0: cones see y / d, so that activities of any size are near one.
+    """(rows,) d > 0; cones hold y / d, so that activities of any size are near one.
 
-    Of w y^a with a > 1 it is the cost that must be near one, so d = w^(-1/a): any other d leaves
-    (y / d)^a a weight, by which rounding counts.
+    For w y^a with a > 1 the cost must be near one, so d = w^(-1/a). Any other d would leave a
+    weight on (y / d)^a, which multiplies the rounding.
     """
     rows = problem.rows
     largest = abs(rows.matrix).max(axis=1).toarray().ravel()

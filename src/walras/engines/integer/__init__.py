@@ -1,4 +1,4 @@
-"""The integer engine: whole entries at sizes that branch and bound alone does not reach."""
+"""The integer engine: integer entries at sizes that branch and bound alone cannot solve."""
 
 from walras.engines.integer.engine import Integer
 

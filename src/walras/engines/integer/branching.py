@@ -1,4 +1,4 @@
-"""HiGHS on some entries of a generalised assignment: all tasks, or those of a few agents."""
+"""HiGHS on some entries of a generalised assignment: of all tasks, or of a few agents' tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from walras.programs.highs import LinearProgram, solve_program
 from walras.settings import Settings
 from walras.types import Bools, Ints
 
-_CAPACITY_ERROR = 1e-9  # by how much HiGHS may exceed a capacity: relative, and absolute
+_CAPACITY_ERROR = 1e-9  # relative and absolute excess over a capacity that HiGHS may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Branched:
 
     Attributes:
         agent: (tasks,) the best assignment within the capacities, or None.
-        bound: No assignment on the entries costs less.
+        bound: A lower bound on the cost of every assignment on the entries.
     """
 
     agent: Ints | None
@@ -30,12 +30,12 @@ class Branched:
 
 
 def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) -> Branched:
-    """The least cost with some of the entries.
+    """Solve the assignment on some of the entries by HiGHS.
 
     Args:
         tasks: The assignment.
         keep: (tasks, agents) entries that may be used.
-        start: (tasks,) an assignment to begin from, whose entries are added, or None.
+        start: (tasks,) a first assignment, or None; its entries are added.
         settings: ``time_limit``, and ``tolerance`` on the relative gap.
     """
     every = np.arange(len(keep))

@@ -1,9 +1,10 @@
 """The integer engine: chooses a method for a problem with integer entries.
 
 Small problems go straight to HiGHS. Generalised assignments, multiple knapsacks and bin packings go
-to :mod:`.generalised_assignment`. For others: relaxation; integer points by projection inside ADMM
-(:mod:`.feasibility_pump`) with repair of the other entries; HiGHS near the best of them; HiGHS on
-the whole. The bound is the better one of the relaxation and branch and bound.
+to :mod:`.generalised_assignment`. Other problems take four steps: relaxation; integer points by
+projection inside ADMM (:mod:`.feasibility_pump`) with repair of the other entries; HiGHS near the
+best of these points; HiGHS on the whole problem. The bound is the better one of the relaxation and
+branch and bound.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Floats
 
-_INTEGRALITY = 1e-6  # distance from a whole number that HiGHS allows
+_INTEGRALITY = 1e-6  # distance from an integer that HiGHS allows
 
 
 @dataclass(frozen=True, repr=False)
 class Integer(IntegerOptions, Engine):
-    """Whole entries at sizes that branch and bound alone does not reach.
+    """Integer entries at sizes that branch and bound alone cannot solve.
 
-    Small problems, and those without whole entries, go to the exact engine.
+    Small problems, and problems without integer entries, go to the exact engine.
 
     Attributes:
-        seed: Of the random choices of the search, at least 0.
-        exact_entries: Whole entries up to which the exact engine alone is as good, 0 or more.
-        exact_assignment_entries: The same of generalised assignments, 0 or more.
-        default_time_limit: Seconds in all where the caller sets no limit, above 0.
+        seed: Seed of the search's random choices, at least 0.
+        exact_entries: Largest number of integer entries that go to the exact engine, which is as
+            good there, 0 or more.
+        exact_assignment_entries: The same for generalised assignments, 0 or more.
+        default_time_limit: Total seconds when the caller sets no limit, above 0.
         neighbourhood_share: Share of the time limit for HiGHS near the best point, 0 to 1.
         pump: The search for a first integer point.
         assignment: The search for generalised assignments.
@@ -73,12 +75,12 @@ class Integer(IntegerOptions, Engine):
         return None
 
     def solve(self, problem: Separable, settings: Settings) -> Iterate:
-        """Solve a problem with whole entries.
+        """Solve a problem with integer entries.
 
         Args:
-            problem: Any problem; without whole entries it goes to the exact engine.
-            settings: ``time_limit`` ends it with the best point and the bound so far; where there
-                is none, ``default_time_limit`` holds.
+            problem: Any problem; without integer entries it goes to the exact engine.
+            settings: ``time_limit`` ends the search with the best point and the bound so far;
+                ``default_time_limit`` is used if there is none.
 
         Returns:
             The best point, prices of its relaxation, and the bound that was proved.
@@ -97,7 +99,7 @@ class Integer(IntegerOptions, Engine):
 
     @property
     def _least_searched(self) -> int:
-        """Whole entries up to which no search is made, whatever the structure."""
+        """Number of integer entries up to which no search is made, whatever the structure."""
         return min(self.exact_entries, self.exact_assignment_entries)
 
 
@@ -119,7 +121,7 @@ class _General:
         self._best = _Best()
 
     def solve(self) -> Iterate:
-        """Relaxation, projection, HiGHS near the best point, HiGHS on all."""
+        """Solve the relaxation, project, run HiGHS near the best point, and run HiGHS on all."""
         relaxed = self._part(linear_program(self._problem, relaxed=True), 1.0)
         if relaxed.x is None or not relaxed.status.has_allocation:
             return Exact().solve(self._problem, self._within(1.0))
@@ -134,13 +136,13 @@ class _General:
         return self._iterate(relaxed, answer)
 
     def _part(self, program: LinearProgram, share: float, start: Floats | None = None) -> Answer:
-        """Solve a program in a share of the time; an answer without a point if HiGHS fails."""
+        """Solve a program in a share of the time; the answer has no point if HiGHS fails."""
         limits = self._within(share)
         failed = no_answer(program)
         return attempted(lambda: solve_whole(program, limits, start), failed)
 
     def _within(self, share: float) -> Settings:
-        """The settings with a share of the limit, or what is left of it."""
+        """The settings with a share of the limit, or with the remaining time if that is less."""
         left = max(0.0, self._limit - (time.perf_counter() - self._began))
         return replace(self._settings, time_limit=min(left, share * self._limit), start=None)
 
@@ -157,7 +159,7 @@ class _General:
             self._best = _Best(x, value)
 
     def _repaired(self, x: Floats) -> bool:
-        """Fix the integer entries and let a linear program choose the others."""
+        """Fix the integer entries, let a linear program choose the others, and keep the result."""
         whole = np.asarray(self._program.integer)
         columns = np.concatenate([x, np.zeros(self._problem.scalars)])
         fixed = replace(
@@ -170,7 +172,7 @@ class _General:
         return self._best.x is not None
 
     def _near(self, relaxed: Floats) -> None:
-        """HiGHS with those integer entries fixed on which relaxation and best point agree."""
+        """Run HiGHS with the integer entries fixed where relaxation and best point agree."""
         if self._best.x is None:
             return
         whole = np.asarray(self._program.integer)

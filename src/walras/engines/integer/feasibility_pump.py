@@ -1,6 +1,6 @@
 """A feasibility pump inside ADMM: convex steps alternate with rounding.
 
-Minimise c·x over the constraints with x whole as ``f(x) + [z whole]``, ``x = z``:
+Minimise c·x over the constraints with integer x as ``f(x) + [z integer]``, ``x = z``:
 
     x  <-  argmin over the constraints of  c·x + rho/2 |x - z + u|^2      (the first-order engine)
     z  <-  round(x + u),        u  <-  u + x - z
@@ -35,11 +35,11 @@ def pump(
     """Pass integer points near the relaxation to ``repaired`` until it returns True.
 
     Args:
-        problem: A linear problem with whole entries.
+        problem: A linear problem with integer entries.
         relaxed: (entries,) a solution of its relaxation.
         settings: ``time_limit`` for all rounds together.
         options: Seed of the random tie-breaks, rounds and tolerance.
-        repaired: Takes (entries,) a point with whole integer entries; True ends the pump.
+        repaired: Takes (entries,) a point that meets integrality; True ends the pump.
     """
     began = time.perf_counter()
     random = np.random.default_rng(options.seed)
@@ -67,13 +67,13 @@ def pump(
 
 
 def _penalty(problem: Separable, relaxed: Floats) -> float:
-    """The penalty rho: a step of one in an entry outweighs a typical cost."""
+    """The penalty rho, at which a step of one in an entry outweighs a typical cost."""
     typical = np.abs(problem.cost[problem.cost != 0.0])
     return float(np.median(typical)) if len(typical) else 1.0
 
 
 def _near(problem: Separable, target: Floats, whole: Bools, rho: float) -> Separable:
-    """The convex step: the problem with a pull towards ``target``."""
+    """The convex step's problem, with a pull towards ``target``."""
     pull = np.where(whole, rho, 0.0)
     return replace(
         problem, integer=None, quadratic=pull, cost=problem.cost - pull * target, gap_scale=None
@@ -83,7 +83,7 @@ def _near(problem: Separable, target: Floats, whole: Bools, rho: float) -> Separ
 def _shaken(
     x: Floats, z: Floats, whole: Bools, random: np.random.Generator, share: float
 ) -> Floats:
-    """Flip at most a share of the entries, those nearest to a half."""
+    """Flip at most a share of the entries, the ones nearest to a half first."""
     entries = np.flatnonzero(whole)
     doubt = np.abs(x[entries] - z[entries]) + 0.3 * random.random(len(entries))
     flips = entries[np.argsort(-doubt)[: max(1, int(share * len(entries) * random.random()))]]

@@ -1,10 +1,10 @@
-"""Generalised assignments: prices, annealed search, knapsacks, HiGHS on the entries that are left.
+"""Generalised assignments: prices, annealed search, knapsacks, HiGHS on the remaining entries.
 
-The prices of the agents give a bound L and reduced costs r. With an assignment of cost U in hand,
-an entry with ``L + r_ij > U`` is in no better one and is dropped; the knapsacks of
-:mod:`.lagrangian_bound` raise the bound and drop more. HiGHS then looks among the entries that are
-most likely in a good assignment, assigns the tasks of a few agents at a time anew, and in the end
-proves what it can on all that is left; its bound holds for the whole problem. Source of the
+The prices of the agents give a bound L and reduced costs r. Let U be the cost of the best known
+assignment. No better assignment uses an entry with ``L + r_ij > U``, so such entries are dropped.
+The knapsacks of :mod:`.lagrangian_bound` raise the bound and drop more. HiGHS then (1) searches the
+most likely entries, (2) reassigns the tasks of a few agents at a time, and (3) tries to prove
+optimality on all remaining entries; its bound holds for the whole problem. Source of the
 neighbourhoods: Yagiura, Ibaraki and Glover 2004 (ejection chains); of fixing by reduced costs:
 Savelsbergh 1997.
 """
@@ -31,24 +31,26 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-_FIRST_PRICE_STEPS, _MORE_PRICE_STEPS = 1500, 300  # before an assignment is known, and after it
-_PRICE_SHARE = 0.15  # share of a time limit that the first steps of the prices may take
-_PRICE_STEP_SECONDS = 2.5e-9  # seconds of a step of the prices for each entry, at least
-_GUESSED_GAP = 0.01  # relative gap of the optimum above the bound before an assignment is known
+_FIRST_PRICE_STEPS, _MORE_PRICE_STEPS = 1500, 300  # before an assignment is known, and after that
+_PRICE_SHARE = 0.15  # largest share of a time limit for the first steps of the prices
+_PRICE_STEP_SECONDS = 2.5e-9  # least seconds of a step of the prices for each entry
+# relative gap between optimum and bound that is assumed before an assignment is known
+_GUESSED_GAP = 0.01
 _STEPS_A_SECOND = 3e5  # annealing proposals for each second of a time limit
-_LEAST_STEPS = 2e5  # annealing proposals, however short the time limit is
-_SLOWDOWN, _MOST_SLOWDOWNS = 1.5, 6  # factor on steps from one annealing to the next; how often
+_LEAST_STEPS = 2e5  # least number of annealing proposals, however short the time limit
+# factor on steps from one annealing to the next; how often it applies
+_SLOWDOWN, _MOST_SLOWDOWNS = 1.5, 6
 # Temperatures of the annealings in turn, as shares of the spread of costs.
 _TEMPERATURES = (0.06, 0.1, 0.03)
-_LAST_TEMPERATURE = 0.05  # where an annealing ends, as a share of where it began
+_LAST_TEMPERATURE = 0.05  # last temperature of an annealing, as a share of its first
 _PENALTY_GROWTH = 2.0  # factor on the penalty after an annealing that ended above a capacity
-_LARGEST_PENALTY = 1e6  # of the first one
-_SPREAD_RANK = 3  # the agent, by its cost, whose distance from the cheapest is the spread
-_LEAST_OVERLOAD = 0.5  # temperatures that a mean task above a capacity costs at least
-_LEAST_WORTH = 0.2  # worth of weight on an agent, as a share of the mean, at least
-_MANY_USEFUL = 2.5  # useful entries a task that are many
-_LIKELY_ENTRIES = 2  # likely entries a task that HiGHS gets at once
-_REGROUP_ENTRIES = 3  # likely entries a task where a few agents' tasks are assigned anew
+_LARGEST_PENALTY = 1e6  # as a multiple of the first penalty
+_SPREAD_RANK = 3  # rank of the agent, by cost, whose distance from the cheapest is the spread
+_LEAST_OVERLOAD = 0.5  # least cost, in temperatures, of a mean task above a capacity
+_LEAST_WORTH = 0.2  # least worth of weight on an agent, as a share of the mean
+_MANY_USEFUL = 2.5  # useful entries for each task from which there are many
+_LIKELY_ENTRIES = 2  # likely entries for each task that HiGHS gets at once
+_REGROUP_ENTRIES = 3  # likely entries for each task when a few agents' tasks are reassigned
 
 
 def assign(
@@ -60,7 +62,7 @@ def assign(
         problem: The problem.
         tasks: The same as dense arrays.
         settings: ``time_limit`` and ``on_progress`` stop it; ``tolerance`` ends it early.
-        options: Seed of the search, and how it spends the time.
+        options: Seed of the search, and shares of the time.
     """
     began = time.perf_counter()
     search = _Search(problem, tasks, settings, options, began)
@@ -92,12 +94,13 @@ class _Search:
         self._random = seeded(options.seed)
         self._iteration_log = IterationLog(settings)
         self._stopped, self._penalty = False, 1.0
-        self._raised = np.full(tasks.cost.shape, -np.inf)  # bounds of using single entries
+        # bounds of assignments that use a single entry
+        self._raised = np.full(tasks.cost.shape, -np.inf)
         steps = tasks.cost[tasks.cost < NEVER]
         self._whole = bool(np.all(steps == np.round(steps)))
 
     def run(self) -> None:
-        """Prices, then annealings, until the search's time is over or the bound is reached."""
+        """Improve prices, then anneal, until the search's time ends or the bound is reached."""
         t = self._tasks
         self._ascend(self._first_steps(), self._greedy(t.cost))
         self._greedy(t.cost + self._price * t.weight)
@@ -117,18 +120,20 @@ class _Search:
             if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
                 self._penalty = min(_PENALTY_GROWTH * self._penalty, _LARGEST_PENALTY)
             self._anneal(near, state, _TEMPERATURES[run % len(_TEMPERATURES)] * spread, slower)
-            slower += bool(np.isfinite(self._best_cost))  # until one is known, none is drawn out
+            # annealings stay short until an assignment is known
+            slower += bool(np.isfinite(self._best_cost))
             stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
             self._ascend(_MORE_PRICE_STEPS, self._best_cost)
             self._note()
             late = until is not None and time.perf_counter() > until
-            late = late and not (large and np.isinf(self._best_cost))  # HiGHS would find none
+            # HiGHS would find no assignment
+            late = late and not (large and np.isinf(self._best_cost))
             idle = stale == self._rule.stale_annealings and (until is None or not large)
             if late or idle or self._stopped or self.done(self._began):
                 return
 
     def _first_steps(self) -> int:
-        """Steps of the prices that fit into a part of the time limit."""
+        """Number of price steps that fit into a part of the time limit."""
         limit = self._settings.time_limit
         if limit is None:
             return _FIRST_PRICE_STEPS
@@ -136,10 +141,10 @@ class _Search:
         return int(np.clip(fit, _FIRST_PRICE_STEPS // 10, _FIRST_PRICE_STEPS))
 
     def _greedy(self, cost: Floats) -> float:
-        """Give each task, those that lose most first, to its cheapest agent with room.
+        """Give each task to its cheapest agent with room, the tasks that lose most first.
 
-        Keeps the assignment if it is the best. Returns its cost at the tasks' own costs; where a
-        task finds no room it goes to the agent with most.
+        A task without room goes to the agent with most room. The assignment is kept if it is the
+        best. Returns its cost at the tasks' own costs.
         """
         t = self._tasks
         ordered = np.sort(cost, axis=1)
@@ -163,7 +168,7 @@ class _Search:
 
     def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, slower: int) -> None:
         t = self._tasks
-        # What weight is worth on each agent: its price, but something where there is room to spare.
+        # Worth of weight on each agent: its price, and at least a little where there is room.
         overload = _LEAST_OVERLOAD * hot / float(t.weight.mean() + 1e-9)
         least = max(_LEAST_WORTH * float(self._price.mean()), overload)
         worth = np.maximum(self._price, least)
@@ -198,11 +203,11 @@ class _Search:
             self._bound, self._price = bound, price
 
     def rounded(self) -> float:
-        """The bound, rounded up where all costs are whole."""
+        """The bound, rounded up if all costs are integers."""
         return float(np.ceil(self._bound - 1e-6)) if self._whole else self._bound
 
     def done(self, began: float) -> bool:
-        """Whether the tolerance is reached, or the time over."""
+        """Whether the tolerance is reached or the time is over."""
         limit = self._settings.time_limit
         if self._stopped or (limit is not None and time.perf_counter() - began >= limit):
             return True
@@ -216,7 +221,7 @@ class _Search:
         return bool(np.isfinite(self._best_cost) and small)
 
     def prove(self) -> None:
-        """Knapsacks, HiGHS on the likely entries, a few agents at a time, then on all useful."""
+        """Improve the bound by knapsacks, then run HiGHS on likely entries, few agents, and all."""
         t, rule = self._tasks, self._rule
         large = t.cost.size > rule.large
         self._relax()
@@ -242,12 +247,12 @@ class _Search:
         return max(0.0, self._limit - (time.perf_counter() - self._began))
 
     def _until(self, seconds: float) -> Callable[[], bool]:
-        """Whether neither these seconds from now nor the time limit are over."""
+        """A function that tells whether both these seconds and the time limit still last."""
         end = time.perf_counter() + min(seconds, self._left())
         return lambda: time.perf_counter() < end and not self._stopped
 
     def _relax(self) -> None:
-        """Raise the bound, and that of every entry, by knapsacks."""
+        """Raise the bound, and the bound of every entry, by knapsacks."""
         reduced = self._tasks.cost + self._price * self._tasks.weight
         price = reduced.min(axis=1)
         self._raised = self._bound + reduced - price[:, None]
@@ -261,7 +266,7 @@ class _Search:
         self._note()
 
     def _useful(self) -> Bools:
-        """Entries that may be in a better assignment, and those of the best."""
+        """(tasks, agents) True on entries of the best assignment and of possibly better ones."""
         step = 1.0 - 1e-6 if self._whole else 0.0
         keep = (self._raised <= self._best_cost - step) & (self._tasks.cost < NEVER)
         if np.isfinite(self._best_cost):
@@ -269,14 +274,14 @@ class _Search:
         return np.asarray(keep)
 
     def _likely(self, few: int) -> Bools:
-        """The useful entries whose bound is least, ``few`` a task on average."""
+        """The useful entries of least bound, ``few`` for each task on average."""
         useful = self._useful()
         bounds = self._raised[useful]
         last = min(few * len(useful), len(bounds)) - 1
         return np.asarray(useful & (self._raised <= np.partition(bounds, last)[last]))
 
     def _branch(self, keep: Bools, seconds: float) -> float:
-        """HiGHS on some entries from the best assignment; returns its bound."""
+        """Run HiGHS on some entries from the best assignment; return its bound."""
         start = self._best if np.isfinite(self._best_cost) else None
         settings = replace(self._settings, time_limit=min(seconds, self._left()), start=None)
         found = branch(self._tasks, keep, start, settings)
@@ -286,7 +291,7 @@ class _Search:
         return found.bound
 
     def _regroup(self, seconds: float) -> None:
-        """Assign the tasks of a few agents at a time anew; the agents are drawn at random."""
+        """Reassign the tasks of a few agents at a time, drawn at random."""
         random = np.random.default_rng(int(self._random[0] % 2**32))
         agents, goes_on, likely = len(self._tasks.capacity), self._until(seconds), None
         count = min(self._rule.regroup_agents, agents // 2 + 1)
@@ -302,7 +307,7 @@ class _Search:
                 likely = None
 
     def _take(self, agent: Ints) -> None:
-        """Keep an assignment within the capacities if it is no dearer than the best."""
+        """Keep an assignment within the capacities if it costs no more than the best."""
         cost = float(self._tasks.cost[np.arange(len(agent)), agent].sum())
         if cost <= self._best_cost:
             self._best, self._best_cost = agent, cost
@@ -318,7 +323,7 @@ class _Search:
             self._stopped = True
 
     def iterate(self, seconds: float, message: str) -> Iterate:
-        """Where the search ended."""
+        """The result of the search."""
         p, t = self._problem, self._tasks
         x = np.zeros(p.entries)
         entry = t.entry[np.arange(len(self._best)), self._best]
@@ -343,13 +348,13 @@ class _Search:
 
 
 def _spread(near: Floats) -> float:
-    """What the next agents of a task cost more than the cheapest, on average."""
+    """Mean difference in cost between a task's next agents and its cheapest."""
     width = min(_SPREAD_RANK, near.shape[1] - 1)
     return max(float(np.mean(near[:, width] - near[:, 0])), 1e-3 * float(np.abs(near).mean()), 1e-6)
 
 
 def _with_tasks(problem: Separable, prices: Floats) -> Floats:
-    """Prices with those of the tasks' rows: a task is worth its least reduced cost, negated."""
+    """Prices with the prices of the tasks' rows: minus the least reduced cost of each task."""
     rows = problem.rows
     reduced = problem.cost + rows.matrix.T @ prices
     least = np.full(problem.shape[1], np.inf)

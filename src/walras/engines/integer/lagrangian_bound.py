@@ -1,4 +1,4 @@
-"""The Lagrangian bound of a generalised assignment by knapsacks, also for each single entry.
+"""The Lagrangian bound of a generalised assignment by knapsacks, in all and for each entry.
 
 Linear reduced costs are weak where knapsacks are tight. This relaxation keeps each agent's integer
 knapsack (see :mod:`walras.kernels.knapsacks`). If using an entry raises the bound to the cost of a
@@ -17,7 +17,8 @@ from walras.engines.integer.tasks import Tasks
 from walras.kernels import knapsacks as kernel
 from walras.types import Bools, Floats, Ints
 
-_MOST_ROOM = 10_000  # largest capacity in whole units: a knapsack's table has a row for each
+# largest capacity in integer units; a knapsack's table has one row for each unit
+_MOST_ROOM = 10_000
 _STEPS_A_CHECK = 20  # steps of the prices between two checks of the time
 
 
@@ -26,10 +27,10 @@ class Relaxed:
     """The result of the relaxation.
 
     Attributes:
-        bound: No assignment on the entries asked about costs less.
+        bound: A lower bound on the cost of every assignment on the given entries.
         raised: (tasks, agents) bound of the assignments that use an entry; inf for entries that
-            were not asked about.
-        taken: (tasks, agents) in how many steps an entry was in its agent's knapsack.
+            were not given.
+        taken: (tasks, agents) number of steps in which an entry was in its agent's knapsack.
     """
 
     bound: float
@@ -44,9 +45,9 @@ def relax(
 
     Args:
         tasks: The assignment.
-        keep: (tasks, agents) entries asked about.
-        price: (tasks,) where the prices begin.
-        target: Cost of an assignment, or what the bound will not pass.
+        keep: (tasks, agents) True on the given entries.
+        price: (tasks,) first prices.
+        target: Cost of an assignment, or an upper limit of the bound.
         goes_on: Called between steps; False ends the search.
     """
     size, room = whole(tasks.weight, tasks.capacity)
@@ -62,9 +63,9 @@ def relax(
 
 
 def whole(weight: Floats, capacity: Floats) -> tuple[Ints, Ints]:
-    """Weights and capacities in whole units; rounded to a relaxation if they are not whole.
+    """Weights and capacities in integer units, rounded to a relaxation if they are not integers.
 
-    As ``sum a <= b`` implies ``sum floor(a / u) <= floor(b / u)`` for any unit u, bounds hold.
+    Bounds hold, since ``sum a <= b`` implies ``sum floor(a / u) <= floor(b / u)`` for any unit u.
     """
     are_whole = np.all(weight == np.floor(weight)) and capacity.max() <= _MOST_ROOM
     unit = 1.0 if are_whole else float(capacity.max()) / _MOST_ROOM

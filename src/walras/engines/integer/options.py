@@ -12,9 +12,9 @@ class FeasibilityPump(OptionGroup):
     """The search for a first integer point: convex steps alternate with rounding.
 
     Attributes:
-        time_share: Share of the time limit that it gets at most, 0 to 1.
-        rounds: Rounds at most, 0 or more.
-        tolerance: Relative gap of a convex step, 1e-12 to 1: a rough one is rounded as well.
+        time_share: Largest share of the time limit, 0 to 1.
+        rounds: Largest number of rounds, 0 or more.
+        tolerance: Relative gap of a convex step, 1e-12 to 1; a rough step is as good for rounding.
         flips: Share of the integer entries that may flip when the same point comes back, 0 to 1.
 
     Raises:
@@ -39,24 +39,25 @@ class AssignmentSearch(OptionGroup):
     Shares are of the time limit. An *entry* is a pair of a task and an agent.
 
     Attributes:
-        candidates: Agents that annealing tries for a task, 1 or more; the cheapest at the prices.
-        steps: Proposals of the first annealing a task, 1 or more.
-        most_steps: Proposals of the first annealing at most, 1 or more, where there is a time
-            limit: a second one must fit in if the first ends above a capacity.
-        annealings: Annealings where there is no time limit, 1 or more.
+        candidates: Number of agents that annealing tries for a task, the cheapest at the prices, 1
+            or more.
+        steps: Proposals of the first annealing for each task, 1 or more.
+        most_steps: Largest number of proposals of the first annealing under a time limit, 1 or
+            more. A second annealing must fit in if the first ends above a capacity.
+        annealings: Number of annealings without a time limit, 1 or more.
         stale_annealings: Annealings without a better assignment after which HiGHS goes on, 1 or
             more.
-        large: Entries above which HiGHS gets the likely ones alone, 0 or more.
-        small: Entries up to which HiGHS gets all that are useful at once, 0 or more.
+        large: Number of entries above which HiGHS gets only the likely ones, 0 or more.
+        small: Number of entries up to which HiGHS gets all useful ones at once, 0 or more.
         search_share: Share for prices and annealing, 0 to 1.
         search_share_large: The same above ``large``, 0 to 1.
         knapsack_share: Share for the bound by knapsacks, 0 to 1.
         likely_share: Share for HiGHS on the most likely entries, 0 to 1.
-        regroup_share: Share of what then is left for assigning the tasks of a few agents anew, 0 to
-            1; HiGHS proves what it can in the rest.
+        regroup_share: Share of the remaining time for reassigning the tasks of a few agents, 0 to
+            1. HiGHS uses the rest to prove a bound.
         regroup_share_many: The same where many entries are useful, 0 to 1.
-        regroup_agents: Agents whose tasks are assigned anew at a time, 1 or more.
-        regroup_seconds: Seconds for HiGHS each time at most, above 0.
+        regroup_agents: Number of agents whose tasks are reassigned at a time, 1 or more.
+        regroup_seconds: Largest number of seconds for HiGHS each time, above 0.
 
     Raises:
         InputError: An option is outside its range.
@@ -86,7 +87,7 @@ class AssignmentSearch(OptionGroup):
 
 @dataclass(frozen=True, repr=False)
 class IntegerOptions(Options):
-    """Which problems are searched, and how the time is spent.
+    """Options of the searches, and shares of the time.
 
     :class:`walras.engines.Integer` documents each of them.
 

@@ -1,4 +1,4 @@
-"""Recognises generalised assignments and states them as dense arrays."""
+"""Recognition of generalised assignments, which become dense arrays."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NEVER = 1e9  # cost of a pair that is not allowed, relative to the largest cost
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """A generalised assignment as dense arrays, with an agent of no cost for tasks left out.
+    """A generalised assignment as dense arrays, with an agent of cost zero for tasks left out.
 
     Attributes:
-        cost: (tasks, agents) large where a pair is not allowed.
+        cost: (tasks, agents) costs, large where a pair is not allowed.
         weight: (tasks, agents).
         capacity: (agents,).
         entry: (tasks, agents) entry of the problem, -1 where there is none.
@@ -53,7 +53,7 @@ def recognised(problem: Separable) -> Tasks | None:
 
 
 def _is_choice(problem: Separable, mine: Bools) -> bool:
-    """Whether each task's row is a plain sum that is one, or at most one."""
+    """Whether each task's row is a plain sum that equals one, or is at most one."""
     rows = problem.rows
     part = sp.csr_array(rows.matrix)[np.flatnonzero(mine)]
     lower = rows.lower[mine]

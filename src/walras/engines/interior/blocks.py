@@ -86,8 +86,7 @@ class OpenBlocks:
         )
 
     def review(self, prices: Floats, margin: float, threads: int, *, drop: bool) -> int:
-        """Bring in the blocks whose choice is open at some prices, and drop others; return how many
-        came.
+        """Bring in blocks with an open choice at some prices, drop others; return the number in.
 
         Args:
             prices: (rows,) prices of the capacities.

@@ -98,9 +98,7 @@ class _Dual:
         return -value, share * np.sum(pull) - pull
 
     def scale(self) -> float:
-        """A guess at the optimum: the mean of the cost of equal shares and the bound of even
-        prices.
-        """
+        """A guess at the optimum: the mean of equal shares' cost and even prices' bound."""
         form, count = self.form, len(self.weight)
         width = np.diff(form.ptr)[form.block]
         x = form.b[form.block] / (form.local[0] * width)

@@ -1,13 +1,13 @@
-"""POP: split the demands at random among k copies of the cluster a k-th its size, solve each.
+"""POP: split the demands at random over k copies of the cluster, each a k-th in size; solve each.
 
 Source: Narayanan et al., SOSP 2021. Each part gets a random k-th of the demands and a k-th of
 *every* resource's capacity, as POP does where units of a resource are interchangeable (its cluster
-scheduler divides the workers of each type by k); whole resources are not dealt out. A demand that
-is large beside a k-th of a resource is split among the parts: their client splitting, which they
-use for flows, not for jobs. Their code halves the largest demand again and again until a share of
-pieces is added, and deals these out; here each of the largest has an equal piece in every part,
-which serves more. The parts know nothing of one another, which is what is fast about POP and what
-it loses.
+scheduler divides the workers of each type by k); whole resources are not dealt out. Demands that
+are large beside a k-th of a resource are split among the parts. The paper does this client
+splitting for flows, not for jobs. Its code halves the largest demand again and again until a share
+of pieces is added, and deals these out. Here each of the largest demands has an equal piece in
+every part, which serves more. The parts are independent, so POP is fast and falls short of the
+optimum.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from walras.progress import Progress
 from walras.separable import Separable
 from walras.settings import Settings
 
-_DEFAULT_PARTS = 4  # where the caller does not say; more are faster and worse
-_DEFAULT_SPLITTING = 0.1  # share of flows that are split where the caller does not say
+_DEFAULT_PARTS = 4  # number of parts if the caller gives none; more parts are faster and worse
+_DEFAULT_SPLITTING = 0.1  # share of flows that are split if the caller gives none
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,12 +43,12 @@ class POP(Engine):
     It takes continuous problems. The certificate says how far from the optimum the answer is.
 
     Attributes:
-        parts: Number of parts k, 1 to the number of demands that ask for something. None: 4, or
-            one a demand if there are fewer.
-        seed: Of the random split, at least 0.
-        splitting: Share of the demands, the largest, that are split among all parts, 0 to 1. None:
-            a tenth of flows on paths, which have no resource of their own, and 0 of others.
-        engine: Solves each part.
+        parts: Number of parts k, 1 to the number of demands that ask for something. None: 4, or the
+            number of such demands if that is less.
+        seed: Seed of the random split, at least 0.
+        splitting: Share of the demands that are split among all parts, the largest first, 0 to 1.
+            None: a tenth for flows on paths, which have no resource of their own, and 0 otherwise.
+        engine: The engine that solves each part.
 
     Raises:
         InputError: An option is outside its range.
@@ -99,14 +99,14 @@ class POP(Engine):
 
         Args:
             problem: The whole problem.
-            settings: ``threads`` is shared out among the parts, ``time_limit`` holds for all.
+            settings: The parts share ``threads``; ``time_limit`` holds for all of them together.
 
         Returns:
             A feasible point when every part is; prices are averaged where parts share a row. Its
-            status is at best ``FEASIBLE``, as the parts' optima are seldom the whole's, whose
-            certificate may know better. ``timings.iterate`` is the wall time taken here,
-            ``timings.ideal`` the longest of the parts' own iteration times: what POP's authors
-            report.
+            status is at best ``FEASIBLE``, since the parts' optima are seldom optimal together; the
+            certificate of the whole may prove more. ``timings.iterate`` is the wall time here.
+            ``timings.ideal`` is the longest of the parts' own iteration times, as POP's authors
+            report it.
 
         Raises:
             InputError: There are more parts than demands.
@@ -132,7 +132,7 @@ class POP(Engine):
 
 
 def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[Iterate]:
-    """The parts' points, found side by side."""
+    """The parts' points, computed side by side."""
     relay, threads, parts = _Relay(settings), settings.workers, len(pieces)
     with ThreadPoolExecutor(min(parts, threads), thread_name_prefix="walras-pop") as pool:
 
@@ -147,12 +147,12 @@ def _solved(pieces: Sequence[Part], settings: Settings, engine: Engine) -> list[
         try:
             wait(jobs)
         except KeyboardInterrupt:
-            relay.stop()  # all parts with the best so far; the second Ctrl-C is raised
+            relay.stop()  # stop all parts with the best so far; a second Ctrl-C is raised
         return [job.result() for job in jobs]
 
 
 def _again(piece: Part, found: Iterate, settings: Settings) -> Iterate:
-    """A part whose engine left no allocation by the general solver, as whole problems are."""
+    """Solve a part again by the general solver if its engine left no allocation."""
     other = Exact().solve(piece.problem, settings)
     return replace(
         other, history=found.history + other.history, timings=found.timings + other.timings
@@ -160,7 +160,7 @@ def _again(piece: Part, found: Iterate, settings: Settings) -> Iterate:
 
 
 class _Relay:
-    """Shares the caller's settings out among the parts; stops all of them alike."""
+    """Gives every part its share of the caller's settings, and stops all parts together."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -184,7 +184,7 @@ class _Relay:
         self._stopped = True
 
     def _tell(self, k: int, progress: Progress) -> bool:
-        """Pass one part's step on, one part at a time."""
+        """Pass a part's step on to the caller, one part at a time."""
         with self._lock:
             on_progress = self._settings.on_progress
             if on_progress is not None and not self._stopped:

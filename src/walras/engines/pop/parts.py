@@ -1,4 +1,4 @@
-"""The parts of POP: splits the demands, states the sub-problems, merges their points."""
+"""The parts of POP: split the demands, state the sub-problems, merge their points."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Part:
         problem: The sub-problem.
         entries: Its entries, by their position in the whole problem.
         rows: Its rows, by their position in the whole problem.
-        entry_share: (entries,) share of its demand that each entry's demand is here.
-        row_share: (rows,) share of the whole's row that each row is; 1 / k of the shared ones.
+        entry_share: (entries,) share of each entry's demand in this part.
+        row_share: (rows,) share of each row in this part; 1 / k of shared rows.
     """
 
     problem: Separable
@@ -51,35 +51,35 @@ def asks(problem: Separable) -> Bools:
 def split(problem: Separable, parts: int, seed: int, splitting: float = 0.0) -> list[Part]:
     """Split the demands at random into parts whose sizes differ by at most one.
 
-    Demands that ask for nothing come last: a part of such alone may have no optimum. The
-    largest are split into k equal pieces, one for every part.
+    Demands that ask for nothing come last, since a part of only such demands may have no optimum.
+    The largest demands are split into k equal pieces, one for every part.
 
     Args:
         problem: The whole problem.
         parts: Number of parts k.
-        seed: Of the random order.
-        splitting: Share of the demands, the largest, that are split.
+        seed: Seed of the random order.
+        splitting: Share of the demands that are split, the largest first.
     """
     order = np.random.default_rng(seed).permutation(problem.shape[1])
     order = order[np.argsort(~asks(problem)[order], kind="stable")]
     share = np.zeros((parts, problem.shape[1] + 1))
     share[np.arange(len(order)) % parts, order] = 1.0
     share[:, _largest(problem, splitting)] = 1.0 / parts
-    share[0, -1] = 1.0  # entries and rows without a demand (owner -1) go with the first part
+    share[0, -1] = 1.0  # entries and rows without a demand (owner -1) go to the first part
     return [_part(problem, share[k], parts) for k in range(parts)]
 
 
 def _largest(problem: Separable, splitting: float) -> Indices:
-    """The demands that ask for most: a share of those that ask for something."""
+    """The largest demands: a share of those that ask for something."""
     size = np.where(asks(problem), _sizes(problem), 0.0)
     count = round(splitting * np.count_nonzero(size))
     return np.argsort(-size, kind="stable")[:count]
 
 
 def _sizes(problem: Separable) -> Floats:
-    """(demands,) what each asks for: the largest bound, or factor of a scalar, of its own rows.
+    """(demands,) size of each demand: the largest bound, or scalar's factor, of its own rows.
 
-    Relative to the row's largest coefficient: ``y <= 5`` and ``t - y / 5 <= 0`` both ask for 5.
+    It is relative to the row's largest coefficient: ``y <= 5`` and ``t - y / 5 <= 0`` both give 5.
     """
     rows = problem.rows
     own = np.flatnonzero((rows.side == Side.DEMAND) & ~rows.is_utility & (rows.owner >= 0))
@@ -98,7 +98,7 @@ def _sizes(problem: Separable) -> Floats:
 def _part(problem: Separable, share: Floats, parts: int) -> Part:
     """The sub-problem with a share of each demand and a k-th of every shared row.
 
-    ``share`` has one number more than there are demands: of what has no demand (owner -1).
+    The last element of ``share`` is for entries and rows without a demand (owner -1).
     """
     whole = problem.rows
     entries = np.flatnonzero(share[problem.demand] > 0)
@@ -134,7 +134,7 @@ def _part(problem: Separable, share: Floats, parts: int) -> Part:
 
 
 def _renumbered(problem: Separable, entries: Indices) -> Callable[[int], str] | None:
-    """The user's names of some of the entries, numbered anew."""
+    """The user's names for some of the entries, renumbered."""
     namer = problem.namer
     return None if namer is None else lambda q: namer(int(entries[q]))
 
@@ -183,10 +183,10 @@ def merge(
     build: float,
     wall: float,
 ) -> Iterate:
-    """Put the parts' points together; a row's price is the mean of its parts', by their shares.
+    """Put the parts' points together; a row's price is the mean of its parts' prices, by shares.
 
-    With a shared scalar t each part's prices clear ``sum_k prices_k s_k e_k = cost of t`` by
-    themselves, so together they clear it at a k-th.
+    With a shared scalar t, each part's prices alone clear ``sum_k prices_k s_k e_k = cost of t``,
+    so each counts as a k-th.
 
     Args:
         problem: The whole problem.
@@ -199,7 +199,7 @@ def merge(
     prices = np.zeros(problem.rows.count)
     for piece, iterate in zip(pieces, iterates, strict=True):
         x[piece.entries] += iterate.x
-        # The activity of a utility row was divided by its share, so its price counts as often.
+        # The activity of a utility row was divided by its share, so its price is too.
         utility = problem.rows.is_utility[piece.rows]
         prices[piece.rows] += iterate.prices * np.where(utility, 1.0, piece.row_share)
     scale = len(pieces) if problem.scalars else 1
@@ -221,7 +221,7 @@ def merge(
 
 
 def _worst(iterates: Sequence[Iterate]) -> Status:
-    """The status of the whole: that of its worst part; never optimal, which parts cannot prove."""
+    """The status of the worst part; never optimal, which parts cannot prove."""
     ranking = (Status.INTERRUPTED, Status.LIMIT, Status.INACCURATE)
     found = {iterate.status for iterate in iterates}
     ended = Status.OPTIMAL if len(iterates) == 1 else Status.FEASIBLE

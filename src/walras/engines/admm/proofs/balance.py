@@ -89,9 +89,7 @@ class Balance:
         upper: Floats,
         value: Floats,
     ) -> Floats:
-        """Scale the entries in place (:func:`walras.kernels.columns.scaled`); return the rows'
-        loads.
-        """
+        """Scale entries in place (:func:`walras.kernels.columns.scaled`); return rows' loads."""
         loads: dict[int, Floats] = {}
 
         def work(first: int, last: int) -> None:

@@ -72,8 +72,7 @@ class Bound(Contribution, BoundPasses):
         )
 
     def cost_to_reach(self, own: int, sign: float, level: float) -> Floats:
-        """Find the best prices of one row of each demand; return the cost to reach a level, and the
-        slope.
+        """Find best prices of one row of each demand; return the cost of a level, and its slope.
 
         Args:
             own: Index of each demand's priced row; the other one is its packing row.
@@ -214,9 +213,7 @@ class Bound(Contribution, BoundPasses):
         return entry[held], np.concatenate([own_row, narrow])[held], a[held]
 
     def price_rise(self, price: Floats) -> Floats:
-        """Raise prices where rows limit entries; return the (narrow,) rise that others' prices
-        need.
-        """
+        """Raise prices where rows limit entries; return the (narrow,) rise that others need."""
         self._reprice(price)
         for k, a in enumerate(self._data.entries.local):
             shares = self._roles.shares[:, k]
@@ -226,9 +223,7 @@ class Bound(Contribution, BoundPasses):
         return self._raised()
 
     def _raised(self) -> Floats:
-        """Raise prices of rows that limit entries; return the (narrow,) rise that others' prices
-        need.
-        """
+        """Raise prices of rows that limit entries; return the (narrow,) rise that others need."""
         for k in range(len(self._data.entries.local)):
             if np.any(self._roles.limits[:, k]):
                 self._raise(k)
