@@ -3,7 +3,7 @@
 Source: Doostmohammadian, Gabidullina and Rabiee, Machine Learning and CPU Scheduling
 Co-Optimization over a Network of Computing Centers, arXiv 2510.25176.
 
-Names load when they are first used: a centre's own process needs few of them.
+Names load when they are first used, since a centre's own process needs few of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run will do, before it is made: steps, rates, spectra, bits."""
+"""Predict a run before it is made: steps, rates, spectra, bits."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from walras.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """Safe steps, and what they promise.
+    """Safe steps, with the rates and the traffic that they give.
 
     Attributes:
         steps: The steps and their bounds.
         algebraic_connectivity: lambda_2 of the graph at the first step.
-        largest_eigenvalue: lambda_n of it.
-        diameter: Rounds that a maximum over all centres takes.
-        rate: Factor by which the cost gap falls each step at least (undirected graphs, links per
-            difference); NaN where no theorem gives one.
+        largest_eigenvalue: lambda_n of the same graph.
+        diameter: Number of rounds for a maximum over all centres.
+        rate: Least factor by which the cost gap falls each step (undirected graphs, links per
+            difference); NaN if no theorem gives one.
         steps_to_millionth: Steps until the gap is 1e-6 of the first, by that rate.
-        bits_per_step: Sent by all centres together.
-        balanced: Whether every centre hears with the weight it sends with.
-        learner: How the model is learnt and why; empty where there is none.
+        bits_per_step: Bits that all centres send together in one step.
+        balanced: Whether every centre receives with the same total weight as it sends.
+        learner: How the model is trained and why; empty without a model.
 
     Example:
         >>> import walras as wl
@@ -60,7 +60,7 @@ class Advice:
     learner: str = ""
 
     def frame(self) -> pd.DataFrame:
-        """One row a number: what, value, why."""
+        """One row for each number: name, value, reason."""
         s = self.steps
         rows = [
             ("share step", s.share, f"bound {s.share_bound:.6g} = 2 / (K lambda_n L_f)"),
@@ -102,14 +102,14 @@ def advise(
     faults: Faults | None = None,
     method: Surplus | None = None,
 ) -> Advice:
-    """Safe step sizes for a problem on a network, and what they promise.
+    """Compute safe step sizes for a problem on a network, and the rates that follow.
 
     Args:
         problem: Costs, boxes and losses.
-        network: Who talks to whom. Its graph at the first step is looked at.
-        links: What messages carry; innovation-coded logarithms when left out.
-        faults: What may go wrong; nothing when left out.
-        method: Settings that are fixed already; ``Surplus()`` when left out.
+        network: The graph of the centres; only its links at the first step count.
+        links: The coding of messages; innovation-coded logarithms when left out.
+        faults: Possible faults; none when left out.
+        method: Settings that are already fixed; ``Surplus()`` when left out.
 
     Returns:
         Steps, rates, spectrum and bits.
@@ -164,10 +164,10 @@ def _bits(problem: NetworkProblem, graph: Network, links: Links, messages: int) 
 
 
 def spectrum(laplacian: Floats, hessians: Floats, alpha: float) -> npt.NDArray[np.complex128]:
-    """Eigenvalues of the linearised model dynamics, the excluded zero modes left out.
+    """Eigenvalues of the linearised model dynamics, without the excluded zero modes.
 
-    d/dt (y, s) = -(L + alpha H, alpha; L H, L)(y, s), L the Laplacian, H the local Hessians. The m
-    modes along sum s = const, which the start excludes, have the eigenvalue 0 and are dropped.
+    d/dt (y, s) = -(L + alpha H, alpha; L H, L)(y, s), L the Laplacian, H the local Hessians. The
+    start excludes the m modes along sum s = const. They have the eigenvalue 0 and are dropped.
 
     Args:
         laplacian: (n, n).

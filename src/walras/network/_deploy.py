@@ -1,4 +1,4 @@
-"""A problem decided by real processes that talk over ZeroMQ."""
+"""Deploy a problem: every centre is a real process, and they talk over ZeroMQ."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ from walras.status import Status
 from walras.types import Bools, Floats, Longs
 
 FINAL = "final.json"
-_START_SECONDS = 240.0  # who ends is noticed at once; who is merely slow gets this long
+_START_SECONDS = 240.0  # for a slow start; a process that ends is noticed at once
 _STOP_SECONDS = 60.0
 _PERIOD = 20  # ms between ticks by the clock
-_PATIENCE = 3.0  # s that a round waits for a neighbour
+_PATIENCE = 3.0  # seconds that a round waits for a neighbour
 _TRACE_LIMIT = 64  # MiB
-_FILES, _FILES_EACH = 16, 2  # open files that starting takes, and that each process leaves
+_FILES, _FILES_EACH = 16, 2  # open files that starting needs, and that each process keeps
 
 
 @dataclass(frozen=True)
 class DeployProgress(Progress):
-    """How far a deployment is, as ``on_progress`` gets it.
+    """The progress of a deployment, as ``on_progress`` gets it.
 
     ``iteration`` counts the steps of the slowest centre that runs, ``elapsed`` the seconds.
 
     Attributes:
-        members: The centres' processes, with what each has said last.
+        members: The centres' processes, with the latest report of each.
     """
 
     members: Sequence[Member] = ()
 
 
 def _of_members(watch: Callable[[Sequence[Member], float], object]) -> OnProgress:
-    """A hook of a function of (members, seconds), the form of ``watch=`` before 0.2."""
+    """A hook from a function of (members, seconds), the form of ``watch=`` before 0.2."""
 
     def hook(step: Progress) -> bool:
         members = step.members if isinstance(step, DeployProgress) else ()
@@ -78,26 +78,28 @@ def _of_members(watch: Callable[[Sequence[Member], float], object]) -> OnProgres
 
 @dataclass(frozen=True, eq=False)
 class Deployment:
-    """What real processes decided.
+    """The result of a deployment.
 
     Attributes:
-        problem: Costs, budget, boxes, and what was trained.
-        folder: Of traces, logs and ``deployment.json``; ``walras network replay`` reads it.
-        alive: (centres,) whose processes ran to the end.
-        held: (centres,) quanta of CPU that each holds, 0 for the others.
+        problem: Costs, budget, boxes, and the training task.
+        folder: Folder with traces, logs and ``deployment.json``; ``walras network replay`` reads
+            it.
+        alive: (centres,) True on centres whose processes ran to the end.
+        held: (centres,) quanta of CPU that each living centre holds, 0 for the others.
         models: (centres, scalars) their models; None without a loss.
-        epochs: (centres,) how often each started anew.
-        in_flight: Quanta sent and not credited between them.
+        epochs: (centres,) number of times that each centre started again.
+        in_flight: Quanta that living centres sent each other and have not credited.
         seconds: Wall time from the first tick to the last report.
-        bytes: Sent by all centres together.
-        refused: Messages and connections turned away, by reason.
-        enforced: (centres,) whether the share was enforced by a control group.
-        digests: Fingerprint of each centre's state at its end, empty for the others.
-        failures: What centres ended with that ended by an error of their own, by number.
-        leased: (centres,) who may use their shares: more than half of all centres hear them.
-        records: Shares, quanta and bytes of every step, as the centres reported them.
-        status: ``feasible``; ``interrupted`` where ``on_progress`` stopped it, ``user_limit`` where
-            the time was over.
+        bytes: Bytes that all centres sent together.
+        refused: Number of refused messages and connections, by reason.
+        enforced: (centres,) True where a control group enforced the share.
+        digests: Fingerprint of each living centre's last state, empty for the others.
+        failures: Error messages of centres that failed, by number.
+        leased: (centres,) True on centres with a lease, which more than half of all centres
+            confirm.
+        records: Shares, quanta and bytes of every step, from the centres' reports. status:
+            ``feasible``; ``interrupted`` if ``on_progress`` stopped it; ``user_limit`` if the time
+            was over.
 
     Example:
         >>> import walras as wl
@@ -127,51 +129,51 @@ class Deployment:
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each uses, within its box: what it holds beyond is idle.
+        """(centres,) the share that each centre uses, within its box.
 
-        Centres without a lease use nothing.
+        A centre's holdings above its box are idle. Centres without a lease use nothing.
         """
         return np.where(self.alive & self.leased, self.problem.used(self.held), 0.0)
 
     @property
     def audit(self) -> int:
-        """Quanta held and in flight over the budget: 0, or less while an estate is not settled."""
+        """Quanta held and in flight minus the budget: 0, or less before a crash is settled."""
         return int(self.held.sum()) + self.in_flight - self.problem.quanta.total
 
     @cached_property
     def optimum(self) -> Optimum:
-        """The best that those alive at the end could do, by an independent solver."""
+        """The best allocation for the centres alive at the end, by an independent solver."""
         return self.problem.optimum(self.alive)
 
     @property
     def epoch(self) -> Epoch | None:
-        """Seconds of an epoch with these shares; None where no cost states a time."""
+        """Seconds of an epoch with these shares; None if no cost states a time."""
         return epoch(self.problem, self.shares, self.alive)
 
     @property
     def cost_gap(self) -> float:
-        """``(F - F*) / |F*|`` of those alive, signed; absolute where F* is 0 to rounding."""
+        """``(F - F*) / |F*|`` of the living centres, signed; absolute if F* is 0 to rounding."""
         best, scale = self.problem.measure(self.alive)
         return (self.value - best) / scale
 
     @property
     def value(self) -> float:
-        """CPU cost of those alive at the end."""
+        """CPU cost of the centres alive at the end."""
         filled = np.where(self.alive, self.shares, self.problem.inside)
         return float(self.problem.cost(filled)[self.alive].sum())
 
     @property
     def bound(self) -> float:
-        """The least cost that they could have, by an independent solver."""
+        """The least CPU cost for the living centres, by an independent solver."""
         return self.optimum.cost
 
     @property
     def gap(self) -> float:
-        """:attr:`cost_gap`."""
+        """The same as :attr:`cost_gap`."""
         return self.cost_gap
 
     def frame(self) -> pd.DataFrame:
-        """One row a step: step, bits, seconds, gap, CPU held and idle, centres alive."""
+        """One row for each step: step, bits, seconds, gap, CPU held and idle, centres alive."""
         found, to_shares = self.records, self.problem.quanta.shares
         shares, held = to_shares(found.shares), to_shares(found.held).sum(axis=1)
         filled = np.where(found.alive, shares, self.problem.inside)
@@ -190,7 +192,7 @@ class Deployment:
         return pd.DataFrame(columns).assign(method="deployment")
 
     def share_frame(self) -> pd.DataFrame:
-        """One row a step and centre: step, centre, share."""
+        """One row for each step and centre: step, centre, share."""
         return share_rows(self.records.steps, self.problem.quanta.shares(self.records.shares))
 
     def save(self, path: str | Path) -> None:
@@ -252,40 +254,44 @@ def deploy(
     every: int = 1,
     on_progress: OnProgress | None = None,
 ) -> Deployment:
-    """Let every centre run as a process of its own, until all have made their steps.
+    """Run every centre as its own process until all have made their steps.
 
     Args:
-        problem: Costs, budget, boxes, and what is trained; costs and losses that are classes of
+        problem: Costs, budget, boxes, and the training task. Costs and losses must be classes of
             Walras.
-        network: Who talks to whom; undirected. Of one that changes, the links at its first step.
-        steps: Ticks of each centre, at least 1; with ``resume`` as many more.
-        pace: ``rounds`` in step with the neighbours, or ``clock``: every ``period`` ms.
+        network: The graph of the centres, undirected. A changing network keeps the links of its
+            first step.
+        steps: Ticks of each centre, at least 1; with ``resume`` additional ones.
+        pace: ``rounds``: in step with the neighbours; ``clock``: every ``period`` ms.
         period: Milliseconds between ticks by the clock, at least 1.
-        hosts: Where each centre runs; this host when left out.
-        folder: Folder for traces and logs; a fresh temporary one when left out.
-        resume: Go on where its traces end, with the same problem, network and settings.
-        restart: Start a process again that ended by itself.
+        hosts: The host of each centre; this host when left out.
+        folder: Folder for traces and logs; a new temporary one when left out.
+        resume: Continue from the end of the traces, with the same problem, network and settings.
+        restart: Whether to start a process again that ended early.
         method: Steps of the algorithm; safe ones when left out.
-        settings: Leases and patience, in rounds or milliseconds; fit to the network if left out.
+        settings: Leases and patience, in rounds or milliseconds; chosen for the network if left
+            out.
         start: (centres,) the budget's first split, in proportion; equal when left out.
-        seed: Of the first model.
-        cgroups: Per centre ``{"group": path, "processors": number}``, to enforce its share.
+        seed: Seed of the first model.
+        cgroups: For each centre ``{"group": path, "processors": number}``, to enforce its share.
         launcher: ``ray`` places the processes on the nodes of a Ray cluster.
-        durable: Have traces on the disk before a message leaves: they survive a loss of power.
+        durable: Write traces to the disk before a message leaves, so that they survive a loss of
+            power.
         trace_limit: MiB after which a trace begins anew with the centre's state.
-        time_limit: Seconds after which all are stopped where they are.
+        time_limit: Seconds after which all centres are stopped.
         every: Steps between the records of :meth:`Deployment.frame`.
         on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops all
-            centres where they are.
+            centres.
 
     Returns:
-        What the processes decided, and what each held at its end.
+        The shares, and the last state of each centre.
 
     Raises:
-        InputError: Settings do not go together, a port or folder is taken or another problem's.
-        DataError: The folder's files cannot be written, are damaged, or of different moments.
+        InputError: Settings conflict, a port or folder is in use, or the folder has another
+            problem.
+        DataError: The folder's files cannot be written, are damaged, or do not fit together.
         EngineError: A process does not start, or all are lost.
-        AuditError: More than the budget was held and in flight.
+        AuditError: Quanta held and in flight exceed the budget.
 
     Example:
         >>> import walras as wl
@@ -310,7 +316,7 @@ def deploy(
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """What is to be run, and how; ``extend`` by so many steps, 0 for a new deployment."""
+    """The job of a deployment; ``extend`` is the number of additional steps, 0 for a new one."""
 
     plan: Plan
     pace: str
@@ -325,7 +331,7 @@ class _Job:
 
 @contextmanager
 def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
-    """The processes of a deployment, introduced to one another; none is left at the end."""
+    """The processes of a deployment, introduced to one another; all are ended at the end."""
     plan, n = job.plan, job.plan.problem.centres
     hosts = [Host()] * n if job.hosts is None else list(job.hosts)
     _check_lengths(n, hosts, job.cgroups)
@@ -383,7 +389,7 @@ def _patience(pace: str, period: int, diameter: int, steps: int) -> Settings:
 
 
 def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest:
-    """A new deployment, written into the folder; on resuming, the one that is already there.
+    """Write the manifest of a new deployment into the folder, or read it when resuming.
 
     Raises:
         DataError: The folder cannot be written, or its files are damaged.
@@ -399,7 +405,7 @@ def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest
     if resume:
         manifest = Manifest.read(folder)
         manifest.check(plan, pace)
-        (folder / FINAL).unlink(missing_ok=True)  # it is no longer where the traces end
+        (folder / FINAL).unlink(missing_ok=True)  # it no longer describes the end of the traces
         return manifest
     manifest = Manifest.of(plan, pace)
     manifest.write(folder)
@@ -453,7 +459,7 @@ def _launcher(
 def _supervise(
     crew: Launcher, limit: float, steps: int, on_progress: OnProgress | None, *, restart: bool
 ) -> tuple[Status, float]:
-    """Until all that are left have done their steps, and stopped; the end and the seconds."""
+    """Wait until all remaining centres are done and stopped; return the status and the seconds."""
     began, status = time.monotonic(), Status.LIMIT
     while (seconds := time.monotonic() - began) < limit:
         crew.collect(0.1)
@@ -544,7 +550,7 @@ def _audit(
     flights: Sequence[int],
     folder: Path,
 ) -> None:
-    """See that the living hold no more than the budget; one link's lack pays for no other's."""
+    """Check that living centres hold at most the budget, and that no link's flow is negative."""
     over = sum(known[k]["held"] for k in living) + sum(f for f in flights if f > 0)
     over -= problem.quanta.total
     if over > 0 or min(flights, default=0) < 0:

@@ -1,4 +1,4 @@
-"""Recorded traces played again: the same calls, the same states, and books that agree."""
+"""Replay recorded traces: the same calls must give the same states and a balanced ledger."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ _AUDIT_EVERY = 500  # events
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What a replay found.
+    """The result of a replay.
 
     Attributes:
-        nodes: The last life of every centre, as its trace left it.
-        events: Ticks and messages that were played.
-        audits: How often the books were taken; they agreed each time.
-        books: Where all quanta were at the end.
-        same: Whether each centre's state is the one that its process ended with; None for those
-            that did not end well, or whose traces were cut short or not played to their end.
-        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped it before the end.
+        nodes: The last life of every centre, at the end of its trace.
+        events: Number of ticks and messages that were played.
+        audits: Number of audits; the books balanced each time.
+        books: The balance of all quanta at the end.
+        same: Whether each centre's state equals the last state of its process; None if the process
+            failed, or its trace was cut short or not played to its end.
+        status: ``feasible``, or ``interrupted`` if ``on_progress`` stopped it before the end.
     """
 
     nodes: tuple[Node, ...]
@@ -98,7 +98,7 @@ class Replay:
         return cls(**{**parts, "nodes": nodes})
 
     def frame(self) -> pd.DataFrame:
-        """One row a centre: epoch, ticks, quanta held, and whether its state is the same."""
+        """One row for each centre: epoch, ticks, quanta held, and whether its state is the same."""
         rows = [
             (k, node.life[1], node.ticks, int(node.ledger.held[0]), same)
             for k, (node, same) in enumerate(zip(self.nodes, self.same, strict=True))
@@ -108,19 +108,20 @@ class Replay:
 
 @renamed_keywords(counts, progress="on_progress")
 def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
-    """Play all traces of a deployment again, in an order in which each message is sent first.
+    """Play all traces of a deployment again, in an order that sends each message before it is
+    taken.
 
-    Every message that a centre took must be one that another's replay sends, byte for byte.
+    Every message that a centre took must be sent by another centre's replay, byte for byte.
 
     Args:
         folder: Folder of the deployment, with the traces of all centres.
         on_progress: Called with a Progress that counts the bytes of traces read; True stops there.
 
     Returns:
-        The centres as their traces left them, and where all quanta were.
+        The centres at the end of their traces, and the balance of all quanta.
 
     Raises:
-        DataError: A file is missing or damaged, or a message was taken that none sent.
+        DataError: A file is missing or damaged, or a centre took a message that no centre sent.
         AuditError: A quantum was lost or made.
 
     Example:
@@ -156,7 +157,8 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
                 for receiver, data in player.go():
                     sent[receiver].add(_mark(data))
                 moved, events = True, events + 1
-        # Traces that begin with a state begin at different moments: then only the end is of one.
+        # Traces that begin with a state begin at different moments, so their order is only right at
+        # the end.
         _check([life for p in players for life in p.lives], events, ordered=whole or not moved)
         audits += 1
         read = min(total, sum(player.read for player in players))
@@ -180,7 +182,7 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
 
 
 class _Player:
-    """One centre's traces, played event by event."""
+    """Plays one centre's traces, event by event."""
 
     def __init__(
         self, node_config: NodeConfig, network_config: NetworkConfig, recorded: list[Trace]
@@ -203,7 +205,7 @@ class _Player:
         self._advance()
 
     def can_go(self, sent: set[bytes], players: Sequence[_Player]) -> bool:
-        """Whether the next event may happen: a message has to be sent first."""
+        """Whether the next event may happen: its message must have been sent."""
         event = self.next
         if event is None:
             return False
@@ -212,17 +214,17 @@ class _Player:
         try:
             message = self._network_config.codec.decode(event.data)
         except MessageError:
-            return True  # as when it happened: it is dropped
-        # One that was sent before the sender's trace begins.
+            return True  # it is dropped, as in the deployment
+        # The message may have been sent before the sender's trace begins.
         return (message.sender[1], message.tick) <= players[message.sender[0]].begun
 
     def go(self) -> list[tuple[int, bytes]]:
-        """Let it happen."""
+        """Play the next event; return the sent messages."""
         event, out = self.next, []
         if event is not None:
             self.read += HEAD_BYTES + len(event.data)
             check_fingerprint(self.lives[-1], event, self.traces[len(self.lives) - 1])
-            with contextlib.suppress(MessageError):  # as when it happened: it was dropped
+            with contextlib.suppress(MessageError):  # it was dropped, as in the deployment
                 out = apply(self.lives[-1], event)
             self._advance()
             out = out if event.kind == TICK else []
@@ -230,7 +232,7 @@ class _Player:
 
     @property
     def torn(self) -> bool:
-        """Whether the last trace ends within a record, once all is played."""
+        """Whether the last trace ends within a record, after all is played."""
         return self._end < self.traces[-1].path.stat().st_size
 
     def _all(self) -> Iterator[tuple[Trace, Event]]:
@@ -266,7 +268,7 @@ def _check(lives: list[Node], events: int, *, ordered: bool) -> None:
 
 
 def _node_configs(folder: Path, manifest: Manifest) -> Iterator[NodeConfig]:
-    """What each centre alone was told, from its own file."""
+    """Read the own configuration of each centre from its file."""
     for k, expected in enumerate(manifest.node_configs):
         path = node_config_path(folder, k)
         found = read_json(path)

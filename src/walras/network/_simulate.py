@@ -1,4 +1,4 @@
-"""Run a method on a network in virtual time: every centre steps once a step."""
+"""Simulate a method on a network in virtual time: every centre makes one step at a time."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ from walras.status import Status
 from walras.types import Bools, Floats, Longs, Weights
 
 _MEMORY = 2**31  # bytes of shares that a run may keep
-_SOON = 100  # steps before which a loss may rise
-_SWING = 0.05  # of what the loss fell in all: a rise between two looks that is none of rounding
-_SLIGHT = 1e-6  # of the loss: rounding, in single precision too
+_SOON = 100  # steps during which a loss may rise
+# share of the total fall of the loss: larger rises between two looks are not rounding
+_SWING = 0.05
+_SLIGHT = 1e-6  # share of the loss that counts as rounding, also in single precision
 _LOOK = 0.1  # seconds between calls of on_progress
-_LOOKS = 100  # times that the loss of all data is computed
-_STEPS = ("share_step", "share_momentum", "model_step", "alpha", "step")  # that may be given
+_LOOKS = 100  # number of times that the loss of all data is computed
+# steps that the caller may give
+_STEPS = ("share_step", "share_momentum", "model_step", "alpha", "step")
 DEFAULT_LINKS = LogQuantizer(rho=0.125, mode="innovation")
 
 
@@ -56,41 +58,41 @@ def simulate(
     settings: Settings | None = None,
     on_progress: OnProgress | None = None,
 ) -> Run:
-    """Let every centre step so many times, in virtual time.
+    """Let every centre make its steps, in virtual time.
 
     The back end ``protocol`` runs the nodes that :func:`deploy` runs, message by message. The back
     end ``vectorised`` steps all centres at once: some 60 times faster, with coded links, one-way
     links, batches and the baselines. Both end at the same optimum and obey one rule for crashes:
-    centres use their shares while more than half of all centres run and hear one another, and
-    these settle what a dead centre held.
+    centres use their shares while more than half of all centres run and are connected. These
+    centres take over the holdings of a dead centre.
 
     Args:
-        problem: Costs, budget, boxes, and what is trained.
-        network: Who talks to whom, and when.
-        links: What messages carry. When left out, innovation-coded logarithms in the vectorised
+        problem: Costs, budget, boxes, and the training task.
+        network: The graph of the centres over time.
+        links: The coding of messages. When left out, innovation-coded logarithms in the vectorised
             back end, and 64-bit numbers in the protocol, which has no codes.
-        steps: How many, at least 1.
-        faults: What goes wrong; nothing when left out.
-        seed: Of faults, batches and the first model: the same seed gives the same run.
+        steps: Number of steps, at least 1.
+        faults: Faults of the run; none when left out.
+        seed: Seed of faults, batches and the first model; the same seed gives the same run.
         method: The algorithm; ``Surplus()`` with safe steps when left out.
-        start: (centres,) the budget's first split, in proportion; equal when left out. Where it
-            leaves a box, the nearest split that does not.
-        every: Steps between records. The audit is taken at every step all the same.
-        test: Samples on which the mean model is tested where its loss is looked at.
+        start: (centres,) the budget's first split, in proportion; equal when left out. A split
+            outside a box is moved to the nearest one inside.
+        every: Steps between records. Every step is audited in any case.
+        test: Samples on which the mean model is tested when its loss is computed.
         backend: ``vectorised`` refuses faults that it would settle differently from the protocol.
-            ``auto`` takes the protocol for those, for given ``settings``, and for crashes in small
-            runs; else the vectorised method. ``Run.backend`` says which one ran.
-        settings: Leases and patience of the protocol, in steps; fit to the network if left out.
-        on_progress: Called ten times a second with a Progress that counts steps; True ends the run
-            there.
+            ``auto`` takes the protocol for such faults, for given ``settings``, and for crashes in
+            small runs; otherwise the vectorised method. ``Run.backend`` names the one that ran.
+        settings: Leases and patience of the protocol, in steps; chosen for the network if left out.
+        on_progress: Called ten times a second with a Progress that counts steps; True stops the
+            run.
 
     Returns:
         Shares, models, costs, bits and the audit, step by step.
 
     Raises:
-        InputError: Settings do not go together, a step is unsafe, or the back end cannot run this.
-        AuditError: A quantum was lost or made. The run stops.
-        DivergedError: A method diverged to numbers that are not finite, or not to be counted.
+        InputError: Settings conflict, a step is unsafe, or the back end cannot run this.
+        AuditError: A quantum was lost or created. The run stops.
+        DivergedError: A method diverged to numbers that are not finite or too large to count.
 
     Warns:
         InaccuracyWarning: The loss did not fall, or swings at the end.
@@ -128,7 +130,7 @@ def simulate(
     else:
         sharing, training = _protocol_sides(plan, faults, seed)
     hook = Stoppable(on_progress)
-    diary, look = _Diary(problem, steps, every, test), _Look(hook, steps)
+    diary, look = _RunRecorder(problem, steps, every, test), _StepHook(hook, steps)
     diary.begin(training)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for number, graph in _steps(network, steps):
@@ -151,7 +153,7 @@ def simulate(
 def _protocol_sides(
     plan: Plan, faults: Faults | None, seed: int
 ) -> tuple[ShareSide, ModelSide | None]:
-    """The sides of a run of the protocol's nodes."""
+    """The sharing and the training part of a run of the protocol's nodes."""
     world = VirtualNetwork(plan, faults or Faults(), seed)
     return ProtocolShares(world), None if plan.problem.loss is None else ProtocolModels(world)
 
@@ -165,8 +167,10 @@ def _steps(network: Network, steps: int) -> Iterator[tuple[int, Network]]:
         yield number, graph
 
 
-class _Look:
-    """Tells the hook how many steps are done, ten times a second; True where it asks to stop."""
+class _StepHook:
+    """Calls the hook with the number of steps, ten times a second; returns True when it asks to
+    stop.
+    """
 
     def __init__(self, hook: OnProgress, steps: int) -> None:
         self._hook, self._steps, self._next = hook, steps, 0.0
@@ -179,8 +183,8 @@ class _Look:
         return tell(self._hook, done, self._steps)
 
 
-class _Diary:
-    """What a run records."""
+class _RunRecorder:
+    """Records a run."""
 
     def __init__(
         self, problem: NetworkProblem, steps: int, every: int, test: TestSet | None
@@ -196,14 +200,14 @@ class _Diary:
         self._alive = np.ones((n, problem.centres), bool)
         self._numbers = np.full((n, 5), np.nan)  # consensus, loss, tracking, seconds, accuracy
         self._bits = np.zeros(n, np.int64)
-        self._audit = np.zeros(steps, np.int64)  # a run with another number stops
+        self._audit = np.zeros(steps, np.int64)  # a nonzero audit stops the run
         self._next = 0
-        self._first = np.nan  # loss of the first models' mean
+        self._first = np.nan  # loss of the mean of the first models
         self._looks = max(1, n // _LOOKS)
         self._began = time.perf_counter()
 
     def begin(self, training: ModelSide | None) -> None:
-        """Look at the loss before the first step."""
+        """Compute the loss before the first step."""
         if training is not None:
             self._first = self._loss(training.models.mean(axis=0), slice(None))
             self._began = time.perf_counter()
@@ -214,7 +218,7 @@ class _Diary:
         return float(loss.value(everywhere, data, self._problem.centres)[alive].sum())
 
     def warn(self, steps: int) -> None:
-        """Say so where the loss did not fall, or swings at the end by much of what it fell."""
+        """Warn if the loss did not fall, or swings at the end by much of its fall."""
         seen = self._numbers[:, 1]
         seen = seen[np.isfinite(seen)]
         if steps < _SOON or not len(seen) or not self._alive.all():
@@ -235,7 +239,7 @@ class _Diary:
     def note(
         self, number: int, sharing: ShareSide, training: ModelSide | None, *, last: bool
     ) -> None:
-        """Audit the step just made; record it if it is its turn, or the last."""
+        """Audit the last step; record it if it is due or the last."""
         self._count(number, sharing.quanta)
         self._measure(sharing)
         k = self._next
@@ -254,7 +258,7 @@ class _Diary:
             raise DivergedError("the shares diverge: they are not finite")
         if training is not None:
             self._look(k, number, sharing, training)
-            # Looking at the loss is not the method's time.
+            # Computing the loss is not counted as the method's time.
             self._began += time.perf_counter() - self._began - seconds
 
     def _count(self, number: int, quanta: tuple[Longs, Longs] | None) -> None:
@@ -272,9 +276,9 @@ class _Diary:
             )
 
     def _measure(self, sharing: ShareSide) -> None:
-        """Note how far a share is outside its box."""
+        """Record the largest distance of a share from its box."""
         if self._problem.boxed:
-            # A centre of the protocol without a lease uses nothing, whatever its lower limit.
+            # In the protocol, a centre without a lease uses nothing, whatever its lower limit.
             using = getattr(sharing, "leased", sharing.alive)
             shares = np.where(using, sharing.shares, self._problem.inside)
             self._excess = max(self._excess, self._problem.excess(shares))
@@ -292,7 +296,7 @@ class _Diary:
                 self._numbers[k, 4] = self._test.accuracy(self._problem.learning[0], mean)
 
     def run(self, name: str, training: ModelSide | None, backend: str, status: Status) -> Run:
-        """All that was recorded."""
+        """The run with all records."""
         n = self._next
         numbers = self._numbers[:n]
         return Run(
@@ -318,7 +322,7 @@ class _Diary:
 
 
 def _check_kinds(network: object, links: object, method: object, faults: object) -> None:
-    """Refuse what is no network, no links, method or faults, such as their names or classes."""
+    """Refuse arguments of another kind, such as names or classes."""
     if faults is not None:
         checks.of_kind(faults, Faults, "faults")
     for name, value, needed, example in (
@@ -353,7 +357,7 @@ def _fractions(start: npt.ArrayLike, centres: int) -> Floats:
 
 
 def _diverged(number: int, error: DivergedError, method: Method) -> DivergedError:
-    """Where it happened, and what may help: whether a step was given, or all are the safe ones."""
+    """The error with the step and a remedy, which depends on whether steps were given."""
     given = [name for name in _STEPS if getattr(method, name, None) is not None]
     remedy = (
         "the steps were the safe ones: state boxes that shares cannot leave, or costs and "

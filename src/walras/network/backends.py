@@ -1,4 +1,4 @@
-"""Which back end simulates a run: the protocol's nodes, or the vectorised method."""
+"""The choice of a back end: the protocol's nodes, or the vectorised method."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ Backend = Literal["auto", "protocol", "vectorised"]
 """``protocol`` runs the nodes that ``deploy`` runs; ``vectorised`` steps all centres at once."""
 
 BACKENDS = ("auto", "protocol", "vectorised")
-MOST_MESSAGES = 100_000  # of a run that "auto" gives to the protocol: about ten seconds of one core
+# largest number of messages that "auto" gives to the protocol: about ten seconds of one core
+MOST_MESSAGES = 100_000
 
 
 def protocol_plan(
@@ -40,13 +41,13 @@ def protocol_plan(
     settings: Settings | None,
     backend: Backend,
 ) -> Plan | None:
-    """The plan of the nodes to run, or None where the vectorised method is to run.
+    """The plan of the protocol's nodes, or None for the vectorised method.
 
-    ``auto`` takes the protocol where only the protocol settles the faults right, and for crashes in
-    runs of at most ``MOST_MESSAGES`` messages. Elsewhere both end with the same shares.
+    ``auto`` takes the protocol if only the protocol settles the faults correctly, and for crashes
+    in runs of at most ``MOST_MESSAGES`` messages. In all other cases both end with the same shares.
 
     Raises:
-        InputError: The back end that was asked for would treat the run differently, or cannot.
+        InputError: The requested back end would treat the run differently, or cannot run it.
     """
     checks.one_of(backend, "backend", BACKENDS)
     faults = faults or Faults()
@@ -60,7 +61,7 @@ def protocol_plan(
         _refuse_protocol(links, faults, settings, reason)
         chosen = settings or Settings.of_diameter(network.diameter, steps=steps)
         found = Plan(problem, network, chosen, method, start, seed)  # type: ignore[arg-type]
-        _ = found.network_config  # raises what the plan refuses
+        _ = found.network_config  # raises the plan's errors
         return found
 
     if backend == "protocol" or reason or settings is not None:
@@ -69,12 +70,13 @@ def protocol_plan(
         return None
     try:
         return plan()
-    except InputError:  # the protocol cannot; the vectorised method ends with the same shares
+    # the protocol cannot run it; the vectorised method ends with the same shares
+    except InputError:
         return None
 
 
 def why_protocol(network: Network, faults: Faults, steps: int) -> str:
-    """What the protocol alone settles right in these faults; empty where both back ends do."""
+    """The reason why only the protocol settles these faults; empty if both back ends do."""
     n = network.centres
     if faults.delay:
         return f"messages are delayed by up to {faults.delay} steps"
@@ -132,10 +134,10 @@ def _refuse_protocol(
 
 
 def _cut_apart(network: Network, gone: Bools) -> bool:
-    """Whether the centres that are left cannot all reach each other."""
+    """Whether some remaining centres cannot reach each other."""
     left = network.without(gone)
     arcs = sparse.csr_array(
         (np.ones(len(left.tail)), (left.tail, left.head)), shape=(network.centres,) * 2
     )
     parts = int(csgraph.connected_components(arcs, directed=False)[0])
-    return parts - int(gone.sum()) > 1  # each centre that is gone is a part of its own
+    return parts - int(gone.sum()) > 1  # each crashed centre is a component of its own

@@ -271,7 +271,7 @@ class _Solve:
     def _review(
         self, blocks: OpenBlocks, form: Form, ending: Termination, *, final: bool
     ) -> tuple[float, int]:
-        """Bring blocks in, and drop some before the last rounds; return the gap and the number in."""
+        """Bring blocks in, and drop some before the last rounds; return gap and number in."""
         prices = form.row_prices(ending.point.p)
         gap = ending.residuals.gap / gap_scale(form, ending.residuals)
         if final:

@@ -1,8 +1,8 @@
-"""What others do, under the same interface: ``simulate(problem, network, method=HeavyBall())``.
+"""Methods of others, with the same interface: ``simulate(problem, network, method=HeavyBall())``.
 
-Methods for the shares train the model as :class:`walras.network.Surplus` does, methods for the
-model share the CPU as it does. None of the former holds whole quanta: ``Run.held`` shows how far
-the budget is met.
+Methods for the shares train the model as :class:`walras.network.Surplus` does. Methods for the
+model share the CPU as it does. The former do not hold whole quanta; ``Run.held`` shows how well the
+budget is met.
 """
 
 from walras.network.baselines.learning import DIGing, Extra, Nids

@@ -1,4 +1,4 @@
-"""Rivals for the model: EXTRA, NIDS and DIGing."""
+"""Baselines for the model: EXTRA, NIDS and DIGing."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from walras.types import Weights
 
 @dataclass(frozen=True)
 class _OfModels:
-    """A rival for the model; CPU is shared as Surplus does.
+    """A baseline for the model; CPU is shared as in Surplus.
 
     Attributes:
-        step: Of the gradient; 0.5 / L when left out.
+        step: Step of the gradient; 0.5 / L when left out.
     """
 
     step: float | None = None
 
     def shares(self, setting: Setting) -> ShareSide:
-        """As Surplus shares."""
+        """Shares move as in Surplus."""
         return Surplus().shares(setting)
 
     def _step(self, setting: Setting) -> float:
@@ -121,7 +121,7 @@ class DIGing(_OfModels):
 
 
 class _Learner:
-    """What the three have in common; W = I - Laplacian."""
+    """The common part of the three methods; W = I - Laplacian."""
 
     tracking_error = float("nan")
 
@@ -158,7 +158,7 @@ class _Corrected(_Learner):
         self._before: tuple[Weights, Weights, Weights] | None = None
 
     def step(self, network: Network, number: int) -> None:
-        """One round of messages, one gradient."""
+        """One round of messages and one gradient."""
         y, g = self.models, self._gradient
         if self._mix_gradient:
             mixed = y - self._step_size * g
@@ -188,7 +188,7 @@ class _DIGing(_Learner):
         self._about_model, self._about_tracker = self._channel(), self._channel()
 
     def step(self, network: Network, number: int) -> None:
-        """Two messages, one gradient."""
+        """Two messages and one gradient."""
         y, z = self.models, self._tracker
         fresh = y - network.receive @ self._about_model.broadcast(y) - self._step_size * z
         self.models = np.asarray(fresh, y.dtype)

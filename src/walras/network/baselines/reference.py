@@ -1,4 +1,4 @@
-"""References with a centre: federated averaging, and training on all data at one place."""
+"""References with a centre: federated averaging, and training on all data in one place."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SINGLE = 32  # bits of a scalar to and from the server
 
 @dataclass(frozen=True)
 class FederatedAveraging:
-    """Every centre takes some steps alone, a server averages: McMahan et al. 2017.
+    """Every centre makes some steps alone, then a server averages: McMahan et al. 2017.
 
     Attributes:
-        step: Of the local gradient of the mean loss; 0.5 / L when left out.
-        local_steps: Between averages.
-        batch: Samples a step; all when None.
+        step: Step of the local gradient of the mean loss; 0.5 / L when left out.
+        local_steps: Steps between two averages.
+        batch: Samples in a step; all when None.
         name: The name in tables and figures.
 
     Example:
@@ -60,11 +60,11 @@ class FederatedAveraging:
 
 @dataclass(frozen=True)
 class Centralised:
-    """Nesterov's accelerated gradient on all data; no message is counted.
+    """Nesterov's accelerated gradient on all data; no messages are counted.
 
     Attributes:
-        step: Of the gradient; 1 / L of the whole when left out.
-        batch: Samples of each shard a step; all when None.
+        step: Step of the gradient; 1 / L of the whole loss when left out.
+        batch: Samples of each shard in a step; all when None.
         momentum: Fixed, or None for (k - 1) / (k + 2) with restarts.
         name: The name in tables and figures.
 
@@ -103,7 +103,7 @@ class Centralised:
 
 
 class _Server:
-    """What both share."""
+    """The common part of both methods."""
 
     tracking_error = float("nan")
 
@@ -122,7 +122,7 @@ class _Server:
 class _Federated(_Server):
     def __init__(self, setting: Setting, step: float | None, local: int, batch: int | None) -> None:
         super().__init__(setting, batch)
-        # Alone, a centre minimises its own mean loss: its part of the whole, scaled up.
+        # A centre alone minimises its own mean loss, which is its part of the whole, scaled up.
         part = self._data.weight.sum(axis=1)
         self._part = part / part.sum()
         scale = float((setting.problem.smoothness / self._part).max())
@@ -130,7 +130,7 @@ class _Federated(_Server):
         self._local = local
 
     def step(self, network: Network, number: int) -> None:
-        """One round: out, local steps, back."""
+        """One round: send the model out, make local steps, send back."""
         for _ in range(self._local):
             own = self._gradients(self.models) / self._part[:, None]
             self.models = np.asarray(self.models - self._step_size * own, self.models.dtype)
@@ -144,13 +144,15 @@ class _Centralised(_Server):
         self, setting: Setting, step: float | None, batch: int | None, momentum: float | None
     ) -> None:
         super().__init__(setting, batch)
-        # The whole curves no more than its parts together.
+        # The curvature of the whole is at most the sum of the parts' curvatures.
         self._step_size = 1.0 / float(setting.problem.smoothness.sum()) if step is None else step
         self._momentum, self._age = momentum, 0
         self._before = self.models[:1]
 
     def step(self, network: Network, number: int) -> None:
-        """One accelerated step; the age restarts when it goes uphill (O'Donoghue, Candes 2015)."""
+        """One accelerated step; the momentum restarts when it goes uphill (O'Donoghue, Candes
+        2015).
+        """
         y = self.models[:1]
         beta = self._age / (self._age + 3.0) if self._momentum is None else self._momentum
         ahead = y + beta * (y - self._before)

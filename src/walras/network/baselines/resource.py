@@ -1,4 +1,4 @@
-"""Rivals for the shares: gradient flows over links, ADMM, ratio consensus."""
+"""Baselines for the shares: gradient flows over links, ADMM, ratio consensus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HALVINGS = 80
 
 
 class _Floating:
-    """Shares as floats, without a ledger."""
+    """Shares as floating-point numbers, without a ledger."""
 
     quanta = None
 
@@ -32,16 +32,16 @@ class _Floating:
 
     @property
     def held(self) -> Floats:
-        """(centres,) the shares: nothing is kept apart on its way."""
+        """(centres,) the shares, since nothing is in flight."""
         return self.shares
 
 
 @dataclass(frozen=True)
 class _OfShares:
-    """A rival for the shares; the model is trained as Surplus does."""
+    """A baseline for the shares; the model is trained as in Surplus."""
 
     def models(self, setting: Setting) -> ModelSide:
-        """As Surplus trains."""
+        """Models are trained as in Surplus."""
         return Surplus().models(setting)
 
 
@@ -52,8 +52,8 @@ class LaplacianGradient(_OfShares):
     With ``UniformQuantizer`` links it is the uniformly quantised scheme of arXiv 2208.14059.
 
     Attributes:
-        step: Twice the safe step is the bound; the safe one when left out.
-        momentum: Of the heavy ball, 0 for none.
+        step: Step along links, below twice the safe step; the safe one when left out.
+        momentum: Momentum of the heavy ball, 0 for none.
         powers: Exponents of ``|difference|``: (1,) is linear, (a, c) with a < 1 < c is the
             sign-power form, which converges in a fixed time in continuous time.
         name: The name in tables and figures.
@@ -70,7 +70,7 @@ class LaplacianGradient(_OfShares):
     name: str = "Laplacian gradient"
 
     def shares(self, setting: Setting) -> ShareSide:
-        """CPU flows along links from dear to cheap centres.
+        """CPU flows along links from centres of high marginal cost to centres of low one.
 
         Args:
             setting: The problem, the network and the links.
@@ -133,9 +133,9 @@ class _Flow(_Floating):
         self._before = self.shares
 
     def step(self, network: Network, number: int) -> None:
-        """One Euler step of the flow, and the momentum's."""
+        """One Euler step of the flow and of the momentum."""
         x, problem = self.shares, self.problem
-        # Boxes by their quadratic penalty, as the authors do.
+        # Boxes enter by their quadratic penalty, as in the paper.
         inside = np.clip(x, problem.low, problem.high)
         price = problem.slope(x) + problem.curvatures[1] * (x - inside)
         apart = self._channel.differences(price[:, None], network)[:, 0]
@@ -187,7 +187,7 @@ class _Admm(_Floating):
         self._price, self._dual = np.zeros(n), np.zeros(n)
 
     def step(self, network: Network, number: int) -> None:
-        """Solve every centre's own problem, tell the price, add up disagreements."""
+        """Solve every centre's own problem, send the price, and add up disagreements."""
         degree = np.bincount(network.tail, minlength=network.centres)
         known = self._channel.broadcast(self._price[:, None])[:, 0]
         around = _around(network, known)
@@ -201,7 +201,7 @@ class _Admm(_Floating):
         self.bits += len(network.tail) * self._channel.message_bits
 
     def _local(self, curvature: Floats, pull: Floats) -> Floats:
-        """The root p of x_i(p) - budget / n + bend p = pull; its left side grows with p."""
+        """The root p of x_i(p) - budget / n + bend p = pull; its left side increases with p."""
         problem = self.problem
         each = problem.budget / problem.centres
         quadratic = problem.costs.quadratic
@@ -218,7 +218,7 @@ class _Admm(_Floating):
 
 
 def _around(network: Network, known: Floats) -> Floats:
-    """(centres,) sums of what the neighbours are known to say."""
+    """(centres,) sums of the neighbours' known values."""
     return np.asarray(np.bincount(network.head, known[network.tail], network.centres), np.float64)
 
 
@@ -274,7 +274,7 @@ class _Ratio(_Floating):
         self._pace = 1.0 / (1.0 + float(setting.network.out_weight.max()))
 
     def step(self, network: Network, number: int) -> None:
-        """Average with neighbours; the ratio is the price."""
+        """Average with the neighbours; the ratio is the price."""
         self._sums = self._sums - self._pace * (network.send @ self._channel.broadcast(self._sums))
         price = self._sums[:, 0] / np.where(self._sums[:, 1] == 0.0, 1.0, self._sums[:, 1])
         self.shares = self._cost.at_slope(price)

@@ -1,1 +1,1 @@
-"""What moves the protocol's messages: virtual time, real processes over ZeroMQ, recorded traces."""
+"""Drivers that deliver the protocol's messages: virtual time, real processes, recorded traces."""

@@ -29,7 +29,7 @@ _TYPES = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1")
 
 
 def pack_network_config(network_config: NetworkConfig) -> Json:
-    """What all centres agree on."""
+    """Pack the configuration that all centres share."""
     codec = network_config.codec
     return {
         "network": codec.network.hex(),
@@ -57,7 +57,7 @@ def pack_node_config(node_config: NodeConfig) -> Json:
     """Pack the configuration of one centre.
 
     Raises:
-        InputError: Its cost or loss is a function of the caller's, which cannot travel.
+        InputError: Its cost or loss is the caller's own function, which cannot be sent.
     """
     return {
         "centre": node_config.centre,
@@ -102,7 +102,7 @@ def check_keys(packed: Json, where: str, known: tuple[str, ...]) -> None:
     """Refuse unknown and missing keys.
 
     Raises:
-        InputError: Names the first of them.
+        InputError: A key is unknown or missing; the message names the first one.
     """
     strange, missing = sorted(set(packed) - set(known)), sorted(set(known) - set(packed))
     if strange:

@@ -1,4 +1,4 @@
-"""Enforcing a share with Linux control groups: ``cpu.max`` of a group that training runs in."""
+"""Enforce a share with Linux control groups: ``cpu.max`` of the group that training runs in."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from walras import checks
 from walras.network.drivers.bundle import check_keys
 
 _PERIOD = 100_000  # microseconds
-_LEAST = 1_000  # microseconds of CPU a period that the kernel allows at least
-_STEP = 0.01  # relative change below which the quota is left alone
+_LEAST = 1_000  # least CPU time of a period that the kernel allows, in microseconds
+_STEP = 0.01  # relative change below which the quota stays
 
 
 class Enforcer:
@@ -20,7 +20,7 @@ class Enforcer:
 
     Args:
         group: A cgroup v2 directory with a writable ``cpu.max``, or None.
-        processors: How many processors a share of 1 stands for.
+        processors: Number of processors for a share of 1.
     """
 
     def __init__(self, group: Path | None, processors: float = 1.0) -> None:
@@ -29,7 +29,7 @@ class Enforcer:
 
     @classmethod
     def of(cls, config: Any, say: Callable[[str], None]) -> Enforcer:
-        """From a configuration ``{"group": path, "processors": number}`` or None.
+        """An enforcer from a configuration ``{"group": path, "processors": number}`` or None.
 
         Raises:
             InputError: The configuration has unknown keys, or no share can be enforced with it.
@@ -59,18 +59,21 @@ class Enforcer:
         if self._group is None:
             return
         quota = max(_LEAST, int(share * self._processors * _PERIOD))
-        # Downwards at once; upwards in steps, so that a settling share costs few writes.
+        # Lower limits apply at once; higher ones in steps, so that a settling share costs few
+        # writes.
         if self._quota > quota or quota > self._quota * (1.0 + _STEP):
             (self._group / "cpu.max").write_text(f"{quota} {_PERIOD}")
             self._quota = quota
 
     def close(self) -> None:
-        """Without a node there is no share: the group gets the least that the kernel allows."""
+        """Set the group to the least quota that the kernel allows, since a node without life has no
+        share.
+        """
         self.enforce(0.0)
 
 
 def unwritable(group: Path) -> str:
-    """Why a group's ``cpu.max`` cannot be written; empty when it can."""
+    """The reason why a group's ``cpu.max`` cannot be written; empty if it can."""
     limit = group / "cpu.max"
     if not limit.exists():
         return "has no cpu.max (no cgroup v2 group with the cpu controller)"

@@ -1,9 +1,8 @@
-"""Whether traces fit together: what each centre knows of the others, against what they know.
+"""Check that traces fit together: each centre's memory against the others' memory of it.
 
-A trace that lost its end (a snapshot that was restored, a disk that forgot what it had not written
-when the power went) gives a node that looks sound and holds what it had long given away. Only its
-neighbours know better: they took messages that it does not remember sending, or hold records that
-it does not remember making.
+A trace can lose its end, by a restored snapshot or by a loss of power before the disk was written.
+The node then looks sound but holds CPU that it gave away later. Only its neighbours can tell: they
+took messages that it does not remember, or hold records that it does not remember making.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Json = dict[str, Any]
 
 
 def knowledge(node: Node) -> Json:
-    """What a node knows of its links, closed ones too, and of all centres' records, as JSON."""
+    """A node's knowledge of its links, closed ones too, and of all centres' records, as JSON."""
     opened = {(j, link.epoch): link for j, link in node.ledger.links.items()}
     return {
         "epoch": node.life[1],
@@ -41,14 +40,14 @@ def knowledge(node: Node) -> Json:
 
 
 def check(known: Mapping[int, Json], total: int) -> None:
-    """See that no centre has forgotten what another one knows of it.
+    """Check that no centre has forgotten something that another one knows of it.
 
     Args:
         known: :func:`knowledge` of all centres, by number, while none of them runs.
         total: The budget in quanta.
 
     Raises:
-        DataError: One has, or more than the budget is held and in flight.
+        DataError: A centre has forgotten something, or quanta held and in flight exceed the budget.
     """
     for centre in known:
         check_one(known, centre)
@@ -65,14 +64,14 @@ def check(known: Mapping[int, Json], total: int) -> None:
 
 
 def check_one(known: Mapping[int, Json], centre: int) -> None:
-    """See that a centre that does not run has forgotten nothing that others know of it.
+    """Check that a stopped centre has forgotten nothing that others know of it.
 
     Args:
-        known: :func:`knowledge` of it and of others, by number.
+        known: :func:`knowledge` of the centre and of others, by number.
         centre: Its number.
 
     Raises:
-        DataError: It has.
+        DataError: It has forgotten something.
     """
     for other in known:
         what = _forgotten(known, centre, other) if other != centre else ""
@@ -87,7 +86,7 @@ def check_one(known: Mapping[int, Json], centre: int) -> None:
 
 
 def alive(known: Mapping[int, Json]) -> list[int]:
-    """Centres whose present lives nobody knows to be over."""
+    """Centres whose present lives no centre knows to be over."""
     return [
         k
         for k, own in known.items()
@@ -106,7 +105,9 @@ def in_flight(known: Mapping[int, Json], living: list[int]) -> Iterator[int]:
 
 
 def _forgotten(known: Mapping[int, Json], i: int, j: int) -> str:
-    """What centre j knows of centre i that centre i does not; empty for nothing."""
+    """A description of centre j's knowledge of centre i that i has forgotten; empty if there is
+    none.
+    """
     version = known[j]["versions"][i]
     if version > known[i]["versions"][i]:
         return f"record {version} of its, which centre {j} holds"

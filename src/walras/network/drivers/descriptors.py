@@ -1,4 +1,4 @@
-"""Open files that a process may have: raised where it is allowed, refused before it is too late."""
+"""The limit of open files: raise it if allowed, and refuse early if it is too low."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 from walras.errors import EngineError
 
-if sys.platform != "win32":  # where there are no deployments
+if sys.platform != "win32":  # deployments do not run there
     import resource
 
 _OPEN = Path("/dev/fd")
 
 
 def ensure(needed: int, spare: int = 0) -> None:
-    """Have so many files more, and some to spare where the system allows them.
+    """Raise the limit of open files by the needed number, and by spare ones if the system allows.
 
     The soft limit is raised when it is too low, never beyond the hard one.
 
     Args:
-        needed: Without them the process cannot work.
-        spare: What it could use besides.
+        needed: Number of files that the process needs.
+        spare: Number of further files that it could use.
 
     Raises:
         EngineError: The hard limit is too low.

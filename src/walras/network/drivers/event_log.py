@@ -1,4 +1,4 @@
-"""What a centre's log tells of leases, lost and returned peers, and settlements."""
+"""The log of a centre: leases, lost and returned peers, and settlements."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 from walras.network.protocol.records import Incarnation
 
-Settled = frozenset[tuple[int, Incarnation]]  # who took over what which ended life held
+# pairs of a coordinator and the ended life that it settled
+Settled = frozenset[tuple[int, Incarnation]]
 
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """How a node was when it was last looked at."""
+    """The logged part of a node's state at one look."""
 
     life: Incarnation
     leased: bool
-    ended: list[int]  # (centres,) epochs of each that more than half signed as ended
-    epochs: list[int]  # (centres,) latest epoch heard of each
+    ended: list[int]  # (centres,) epochs that more than half of the centres signed as ended
+    epochs: list[int]  # (centres,) latest epoch heard of each centre
     memory: Memory
     settled: Settled
     taken_over: int
@@ -27,27 +28,28 @@ class _View:
 
 
 class EventLog:
-    """Tells what changed in a node from one look to the next; the node stays as it is.
+    """Logs the changes in a node between two looks; the node stays unchanged.
 
     Args:
-        say: Takes each line.
+        say: Called with each line.
         node: The node as it begins; earlier events are not logged.
         now: The node's clock.
-        unit: Of that clock, such as ``rounds``.
+        unit: Unit of that clock, such as ``rounds``.
     """
 
     def __init__(self, say: Callable[[str], object], node: Node, now: int, unit: str) -> None:
         self._say, self._unit = say, unit
-        self._lease_end = self._renewals = 0  # the end that was counted last; times since it opened
+        # end of the last lease that was counted; number of renewals since it opened
+        self._lease_end = self._renewals = 0
         self._before = _view(node, now, frozenset())
         self._tell(node, f"started in life {node.life[1] + 1}, {_holding(node)}")
 
     def look(self, node: Node, now: int, disconnected: Set[int]) -> None:
-        """Tell what changed since the last look.
+        """Log the changes since the last look.
 
         Args:
             node: The present life.
-            now: Its clock.
+            now: The node's clock.
             disconnected: The neighbours whose connections are down.
         """
         before, after = self._before, _view(node, now, frozenset(disconnected))
@@ -59,7 +61,7 @@ class EventLog:
             self._tell(node, text)
 
     def end(self, node: Node) -> None:
-        """Tell what the centre ends with."""
+        """Log the final holdings of the centre."""
         self._tell(node, f"stopped, {_holding(node)}")
 
     def _tell(self, node: Node, text: str) -> None:
@@ -73,9 +75,9 @@ class EventLog:
             yield f"lease opened {length}"
         elif before.leased and not after.leased:
             yield "lease expired: fewer than half of the centres confirmed it; no CPU is used"
-        elif after.leased and now >= self._lease_end:  # once a lease, not at every heartbeat
+        elif after.leased and now >= self._lease_end:  # once for each lease, not at every heartbeat
             self._lease_end, self._renewals = until, self._renewals + 1
-            if self._renewals.bit_count() == 1:  # the 1st, 2nd, 4th, ... time: others are no news
+            if self._renewals.bit_count() == 1:  # only the 1st, 2nd, 4th, ... renewal is logged
                 yield f"lease renewed {length}, time {self._renewals}"
 
 
@@ -104,7 +106,7 @@ def _of_peers(before: _View, after: _View, node: Node) -> Iterator[str]:
 
 
 def _claim(node: Node, centre: int) -> str:
-    """What the closed links to a dead centre leave to be settled; empty without links."""
+    """The balance of the closed links to a dead centre; empty without such links."""
     closed = [link for (k, _), link in node.ledger.closed.items() if k == centre]
     if not closed:
         return ""
@@ -127,7 +129,7 @@ def _view(node: Node, now: int, disconnected: frozenset[int]) -> _View:
 
 
 def _taken_over(node: Node) -> int:
-    """Quanta of ended lives that this life took over: what it has had and nobody sent it."""
+    """Quanta that this life took over from ended lives."""
     ledger = node.ledger
     links = [*ledger.links.values(), *ledger.closed.values()]
     begun = int(node.network_config.begun[node.life[0]]) if node.life[1] == 0 else 0

@@ -1,4 +1,4 @@
-"""The folder a run writes to, and its small files: whole or not at all, and its owner's alone."""
+"""The folder of a run and its small private files, which are written atomically."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from walras.errors import DataError
 
 
 def made(folder: Path, mode: int = 0o777) -> Path:
-    """Make a folder, and those above it, unless it is there; returns it.
+    """Make a folder and its parents if it does not exist; return it.
 
     Args:
         folder: Its path.
-        mode: Of a new one, less the umask.
+        mode: Mode of a new folder, less the umask.
 
     Raises:
         DataError: It cannot be made.
@@ -35,10 +35,10 @@ def made(folder: Path, mode: int = 0o777) -> Path:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read; after a crash it is the old one or the new one.
+    """Write a private file atomically: after a crash it is the old one or the new one.
 
     Raises:
-        DataError: It cannot be written; the old one stands.
+        DataError: It cannot be written; the old file stays.
     """
     temporary = ""
     try:
@@ -56,7 +56,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def own_file(path: Path) -> None:
-    """Make a file that only its owner may read, unless it is there.
+    """Make a private file if it does not exist.
 
     Raises:
         DataError: It cannot be made.
@@ -68,10 +68,10 @@ def own_file(path: Path) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """What a file of a deployment holds.
+    """Read a JSON file of a deployment.
 
     Raises:
-        DataError: It is not there, or damaged.
+        DataError: It does not exist, or is damaged.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -100,7 +100,7 @@ def cannot_write(path: Path, error: OSError) -> DataError:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder survive a loss of power."""
+    """Flush a folder to the disk, so that a new name survives a loss of power."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""The ``[deploy]`` table of a scenario: where and how real processes run."""
+"""The ``[deploy]`` table of a scenario: hosts, pace and limits of real processes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _CHOICES = {"pace": ("rounds", "clock"), "launcher": ("processes", "ray")}
 
 @dataclass(frozen=True)
 class Inventory:
-    """How a scenario is deployed.
+    """The settings of a scenario's deployment.
 
     Attributes:
         pace: ``rounds`` or ``clock``.
         period: Milliseconds between ticks by the clock.
         launcher: ``processes`` or ``ray``.
-        restart: Whether a process that ends by itself is started again.
+        restart: Whether a process that ends early is started again.
         durable: Whether traces survive a loss of power.
         trace_limit: MiB after which a trace begins anew.
-        time_limit: Seconds.
-        hosts: Of each centre, None for this one.
-        cgroups: Of each centre, None for none.
+        time_limit: Largest number of seconds.
+        hosts: Host of each centre; None for this host.
+        cgroups: Control group of each centre; None for no groups.
     """
 
     pace: Any = "rounds"
@@ -42,11 +42,11 @@ class Inventory:
 
 
 def inventory(table: Mapping[str, Any], centres: int) -> Inventory:
-    """The inventory in a ``[deploy]`` table, whose keys are known to be right.
+    """Read the inventory from a ``[deploy]`` table whose keys have been checked.
 
-    ``hosts`` are tables of ``address``, ``port`` and ``command``; centres are dealt to them in
-    turn, and the k-th centre of a host listens at ``port + k``. ``cgroup`` has ``group``, in which
-    ``{centre}`` stands for the number, and ``processors``.
+    ``hosts`` are tables of ``address``, ``port`` and ``command``. Centres are assigned to them in
+    turn, and the k-th centre of a host listens at ``port + k``. ``cgroup`` has ``processors`` and
+    ``group``, where ``{centre}`` stands for the number.
 
     Raises:
         InputError: A value cannot be used.

@@ -1,4 +1,4 @@
-"""Starts the processes of a deployment, tells them what they need, and ends every one of them."""
+"""Start the processes of a deployment, send them what they need, and end every one of them."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from walras.network.drivers.bundle import Json
 from walras.network.drivers.consistency import check_one
 from walras.network.drivers.folder import own_file
 
-_READING = 50  # ms that a process may take to read on
+_READING = 50  # milliseconds that a process may take to continue reading
 _PIPE = 2**16  # bytes that are written at once
-_ENDING = 5.0  # seconds that a process may take to end after it was asked to
+_ENDING = 5.0  # seconds that a process may take to end after the request
 _RESTARTS = 5
 _ERRORS = {kind.__name__: kind for kind in (DataError, EngineError, InputError)}
 LOCAL = (sys.executable, "-m", "walras.network.drivers.process")
 
 
 class Started(Protocol):
-    """A process that was started: pipes to it, and an end."""
+    """A started process: pipes to it, and a way to end it."""
 
     def say(self, line: Json) -> None:
         """Write a line to its standard input."""
 
     def hear(self) -> list[Json]:
-        """The lines that it wrote since."""
+        """Read the lines that it wrote since the last call."""
 
     def ended(self) -> bool:
-        """Whether it runs no more."""
+        """Whether it has ended."""
 
     def end(self) -> None:
-        """End it, if it still runs."""
+        """End it if it still runs."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """Where a centre runs.
+    """The host of a centre.
 
     Attributes:
-        address: Address at which the others reach it: of IPv4 or IPv6, or the name of an interface.
-        command: Starts a process there that speaks on its standard input and output; this host's
-            Python when left out. ``("ssh", "10.0.0.5", "walras-python", "-m",
+        address: Address at which the others reach it: IPv4, IPv6, or the name of an interface.
+        command: Command that starts a process there, which uses standard input and output; this
+            host's Python when left out. ``("ssh", "10.0.0.5", "walras-python", "-m",
             "walras.network.drivers.process")`` starts it elsewhere.
         port: Port to listen at, 1..65535; any free one when 0.
 
@@ -67,7 +67,7 @@ class Host:
 
     @property
     def listen(self) -> str:
-        """Address to bind."""
+        """The address to bind."""
         name = self.address.strip("[]")
         return f"tcp://{f'[{name}]' if ':' in name else name}:{self.port or '*'}"
 
@@ -76,8 +76,8 @@ class Child:
     """A process started by a command.
 
     Args:
-        host: Where and how.
-        log: Its standard error goes there.
+        host: The host, with its command.
+        log: File for its standard error.
     """
 
     def __init__(self, host: Host, log: Path) -> None:
@@ -106,7 +106,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The number of the process."""
         return self._process.pid
 
     @property
@@ -116,15 +116,18 @@ class Child:
         return -1 if stream is None else stream.fileno()
 
     def say(self, line: Json) -> None:
-        """Write a line; one that is gone hears nothing, and one that does not read holds up none.
+        """Write a line without ever waiting for the process.
 
-        What it does not take now is written when it is heard next.
+        Bytes that it does not take now are written at the next :meth:`hear`. A line to an ended
+        process is dropped.
         """
         self._unsaid += json.dumps(line).encode() + b"\n"
         self._write()
 
     def hear(self) -> list[Json]:
-        """The reports that it wrote since; a greeting of its shell, say, is none."""
+        """Read the reports that it wrote since the last call; other lines, such as a shell's, are
+        dropped.
+        """
         self._write()
         while True:
             try:
@@ -138,7 +141,7 @@ class Child:
         return [report for line in lines if (report := _report(line)) is not None]
 
     def _write(self) -> None:
-        """As much of what is unsaid as it takes."""
+        """Write as many pending bytes as the process takes."""
         stream = self._process.stdin
         if stream is None or self.ended():
             self._unsaid.clear()
@@ -155,14 +158,14 @@ class Child:
                 self._unsaid.clear()
 
     def ended(self) -> bool:
-        """Whether it runs no more."""
+        """Whether it has ended."""
         return self._process.poll() is not None
 
     def end(self) -> None:
-        """Wait for it a moment, then kill it."""
+        """Wait briefly for it to end, then kill it."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                with suppress(BrokenPipeError):  # what it did not hear is written once more
+                with suppress(BrokenPipeError):  # write the remaining bytes once more
                     stream.close()
         try:
             self._process.wait(_ENDING)
@@ -177,14 +180,14 @@ class Member:
 
     Attributes:
         child: Its process.
-        bound: Where it listens, once it does.
-        state: What it reported last.
-        final: What it ended with.
-        known: What it knew of its links and of the others when it was last asked.
-        lost: Whether its process ended by itself.
-        failure: The error that it ended with; empty for none.
-        restarts: How often it was started again.
-        steps: Its steps as it reported them: (epoch, step, time, share, quanta held, bytes sent).
+        bound: Its address, once it listens.
+        state: Its latest report.
+        final: Its last report.
+        known: Its latest knowledge of its links and of the other centres.
+        lost: Whether its process ended early.
+        failure: Its error; empty if there was none.
+        restarts: Number of restarts.
+        steps: Its reported steps: (epoch, step, time, share, quanta held, bytes sent).
     """
 
     child: Started
@@ -199,14 +202,14 @@ class Member:
 
 
 class Launcher:
-    """All processes of a deployment; leaving the context ends them, whatever happened.
+    """All processes of a deployment; leaving the context always ends them.
 
     Args:
         setups: The setup of each centre; see :mod:`.process`.
         publics: Public key of each centre.
-        neighbours: Of each centre.
+        neighbours: Neighbours of each centre.
         start: Starts a centre's process.
-        folder: Of traces and logs.
+        folder: Folder of traces and logs.
     """
 
     def __init__(
@@ -220,11 +223,12 @@ class Launcher:
         self._setups, self._publics, self._neighbours = setups, publics, neighbours
         self._start, self.folder = start, folder
         self._introduced = False
-        self._unanswered: dict[int, set[int]] = {}  # of returning centres: who is to speak of them
+        # for each returning centre: the neighbours that still have to report on it
+        self._unanswered: dict[int, set[int]] = {}
         self.members: list[Member] = []
 
     def __enter__(self) -> Self:
-        with ExitStack() as undo:  # whatever goes wrong, an interrupt included, none is left behind
+        with ExitStack() as undo:  # on any error, interrupts included, all processes are ended
             undo.callback(self._end)
             for k, setup in enumerate(self._setups):
                 self.members.append(Member(self._start(k)))
@@ -236,10 +240,10 @@ class Launcher:
         self._end()
 
     def bind(self, seconds: float) -> None:
-        """Wait until all listen.
+        """Wait until all processes listen.
 
         Raises:
-            WalrasError: A centre's own, or it did not start in time.
+            WalrasError: A centre reported an error, or did not start in time.
         """
         until = time.monotonic() + seconds
         while not all(member.bound for member in self.members):
@@ -255,7 +259,7 @@ class Launcher:
                 )
 
     def introduce(self) -> None:
-        """Tell each where its neighbours are, and to start."""
+        """Send each centre the addresses of its neighbours, and let it start."""
         self._introduced = True
         for k, member in enumerate(self.members):
             member.child.say({"peers": self._peers(k), "start": True})
@@ -264,7 +268,7 @@ class Launcher:
         """Start a lost centre's process again; it resumes from its trace.
 
         Raises:
-            EngineError: It has ended too often.
+            EngineError: It was restarted too often.
         """
         times = self.members[centre].restarts + 1
         if times > _RESTARTS:
@@ -281,10 +285,10 @@ class Launcher:
         member.child.say({**self._setups[centre], "resume": True, "extend": 0})
 
     def collect(self, seconds: float) -> None:
-        """Wait for reports, and take them in.
+        """Wait for reports and process them.
 
         Raises:
-            WalrasError: What a centre reported as its error.
+            WalrasError: A centre reported an error.
         """
         with selectors.DefaultSelector() as selector:
             for member in self.members:
@@ -301,7 +305,7 @@ class Launcher:
         self._reintroduce()
 
     def stop(self, seconds: float) -> None:
-        """Tell all to stop, and wait for what they end with."""
+        """Ask all centres to stop, and wait for their last reports."""
         for member in self.members:
             member.child.say({"stop": True})
         until = time.monotonic() + seconds
@@ -331,7 +335,7 @@ class Launcher:
         member.final = line.get("final", member.final)
 
     def _ask_about(self, k: int) -> None:
-        """A centre is back: before it starts, its neighbours say what they know of it."""
+        """Ask the neighbours of a returned centre for their knowledge of it before it starts."""
         self._unanswered[k] = {j for j in self._neighbours[k] if self._speaks(j)}
         for j in self._unanswered[k]:
             self.members[j].child.say({"know": True})
@@ -344,7 +348,9 @@ class Launcher:
         return not (self.members[k].lost or self.members[k].bound)
 
     def _reintroduce(self) -> None:
-        """Start those that came back, unless they forgot what their neighbours know of them."""
+        """Start the returned centres, unless they forgot something that their neighbours know of
+        them.
+        """
         for k, waiting in list(self._unanswered.items()):
             near = self._neighbours[k]
             if any(self._speaks(j) for j in waiting) or any(self._starting(j) for j in near):
@@ -363,7 +369,7 @@ class Launcher:
                 self.members[j].child.say({"peers": {str(k): peer}})
 
     def _peers(self, k: int) -> Mapping[str, Any]:
-        """Those that listen; of the others it hears when they do."""
+        """Addresses of the neighbours that listen; the others follow when they do."""
         return {
             str(j): [self.members[j].bound, self._publics[j]]
             for j in self._neighbours[k]
@@ -371,7 +377,7 @@ class Launcher:
         }
 
     def _end(self) -> None:
-        with ExitStack() as ends:  # whatever one of them raises, the others are ended
+        with ExitStack() as ends:  # an error in one of them does not keep the others alive
             for member in self.members:
                 ends.callback(member.child.end)
 
@@ -385,6 +391,6 @@ def _report(line: bytes) -> Json | None:
 
 
 def _environment() -> dict[str, str]:
-    """One thread a process: many centres share this host."""
+    """The environment of a centre: one thread, since many centres share this host."""
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {**os.environ, **single}

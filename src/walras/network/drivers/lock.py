@@ -1,4 +1,4 @@
-"""Locks between processes: a folder has one starter, a trace one writer."""
+"""Locks between processes: one starter for each folder, one writer for each trace."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 from walras.errors import InputError
 from walras.network.drivers.folder import cannot_write
 
-if sys.platform != "win32":  # where there are no deployments: they need pipes and signals
+if sys.platform != "win32":  # deployments do not run there: they need pipes and signals
     import fcntl
 
-_LOOK = 0.05  # s between attempts
+_LOOK = 0.05  # seconds between attempts
 
 
 class Lock:
-    """A lock that the operating system gives back when its holder ends, however it ends.
+    """A lock that the operating system releases when its holder ends, for any reason.
 
     Args:
-        path: A file that is made for it, and stays.
-        seconds: How long to wait for a holder that is about to end.
+        path: The lock file, which is created and stays.
+        seconds: Seconds to wait for a holder that is about to end.
 
     Raises:
         InputError: Another process holds it.
@@ -47,22 +47,22 @@ class Lock:
             time.sleep(_LOOK)
 
     def close(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         os.close(self._file)
 
 
 def claim(deployment: str, folder: Path) -> socket.socket:
-    """The right to run a deployment on this host, until the socket is closed.
+    """Claim the right to run a deployment on this host, until the socket is closed.
 
-    It tells a copy of a folder from the folder itself, whose lock it does not share. Where the
-    system has no names for it (Linux has), nothing is claimed.
+    A copied folder has another lock file, but the same name here, so both cannot run at once. On
+    systems without such names (Linux has them) nothing is claimed.
 
     Args:
         deployment: Its name.
-        folder: What errors call it.
+        folder: Its folder, for error messages.
 
     Raises:
-        InputError: The deployment runs already.
+        InputError: The deployment is already running.
     """
     claimed = socket.socket(socket.AF_UNIX)
     if sys.platform == "linux":

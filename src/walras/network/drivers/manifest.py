@@ -1,7 +1,7 @@
-"""``deployment.json``: what all centres of a deployment agree on, and what is resumed with what.
+"""``deployment.json``: the shared configuration of a deployment, for resuming and replaying it.
 
-A centre's own configuration, with its cost and its samples, stands in a file of its own on its
-host. Here are fingerprints of it, by which a problem that is stated again is compared.
+A centre's own configuration, with its cost and its samples, is in a file on its host. The manifest
+has fingerprints of it, to compare a problem that is stated again.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _STATED_AS = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """A deployment as all its centres know it.
+    """The shared description of a deployment.
 
     Attributes:
         deployment: A name that no other deployment has.
         network_config: As :func:`~walras.network.drivers.bundle.pack_network_config` packs it.
-        node_configs: Of each centre, a fingerprint of each value of its configuration.
-        pace: How centres are paced.
+        node_configs: For each centre, a fingerprint of each value of its configuration.
+        pace: The pace of the centres.
     """
 
     deployment: str
@@ -53,7 +53,7 @@ class Manifest:
 
     @classmethod
     def of(cls, plan: Plan, pace: Json) -> Manifest:
-        """Of a new deployment."""
+        """The manifest of a new deployment."""
         node_configs = [fingerprints(plan.node_config(k)) for k in range(plan.problem.centres)]
         return cls(
             secrets.token_hex(8), pack_network_config(plan.network_config), node_configs, pace
@@ -61,10 +61,10 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Of the deployment in a folder.
+        """Read the manifest of the deployment in a folder.
 
         Raises:
-            DataError: The file is not there, damaged, or of another version.
+            DataError: The file does not exist, is damaged, or has another version.
         """
         path = folder / FILE
         found = read_json(path)
@@ -95,7 +95,7 @@ class Manifest:
         return manifest
 
     def write(self, folder: Path) -> None:
-        """Into the folder, for its owner alone.
+        """Write it into the folder, for its owner only.
 
         Raises:
             DataError: It cannot be written.
@@ -109,10 +109,10 @@ class Manifest:
         return unpack_network_config(self.network_config)
 
     def check(self, plan: Plan, pace: Json) -> None:
-        """See that a plan is this deployment's; only its number of steps may differ.
+        """Check that a plan is this deployment's; only its number of steps may differ.
 
         Raises:
-            InputError: It is another one; names what differs.
+            InputError: It is another one; the message names the difference.
         """
         agreed = self.agreed
         if plan.problem.centres != len(agreed.begun):

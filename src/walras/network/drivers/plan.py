@@ -1,4 +1,4 @@
-"""From a problem on a network to the configuration of each centre."""
+"""Plan: from a problem on a network to the configuration of each centre."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from walras.network.protocol.messages import Codec
 from walras.network.protocol.node import NetworkConfig, Node
 from walras.network.protocol.settings import Settings
 
-_SLIGHT = 1e-9  # of the budget: rounding of an optimal share of 0
-_PERIODS = 1000  # changes of a network whose links are counted together
+_SLIGHT = 1e-9  # share of the budget: rounding of an optimal share of 0
+_PERIODS = 1000  # steps of a changing network whose links are counted together
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A deployment, simulated or real.
+    """The plan of a deployment, simulated or real.
 
     Attributes:
-        problem: What is to be decided.
-        network: Who talks to whom, and when.
-        settings: How patient centres are, in units of the driver's clock.
-        method: Steps of the algorithm; messages may be late, so that safe steps are halved.
+        problem: Costs, budget, boxes, and the training task.
+        network: The graph of the centres over time.
+        settings: Leases and patience, in units of the driver's clock.
+        method: Steps of the algorithm; safe steps are halved, since messages may be late.
         start: (centres,) the budget's first split, in proportion; None for equal shares.
-        seed: Of the first model.
+        seed: Seed of the first model.
 
     Raises:
-        InputError: Sizes differ, links lead one way only, or a step is unsafe.
+        InputError: Sizes differ, some links are one-way, or a step is unsafe.
     """
 
     problem: Problem
@@ -81,7 +81,7 @@ class Plan:
         self._check_positive()
 
     def _check_positive(self) -> None:
-        """Refuse a problem that gives a centre less than no CPU: processes cannot use that."""
+        """Refuse a problem with a negative share, since processes cannot use one."""
         problem = self.problem
         if (problem.low >= 0.0).all():
             return
@@ -98,7 +98,7 @@ class Plan:
 
     @cached_property
     def union(self) -> Network:
-        """All links that are ever up, with weights that are safe whichever are."""
+        """All links that are ever up, with weights that are safe for each of their graphs."""
         law = self.network.law
         if law is None:
             return self.network
@@ -109,7 +109,7 @@ class Plan:
 
     @cached_property
     def weights(self) -> tuple[Mapping[int, float], ...]:
-        """Of each centre's links, by neighbour in ascending order."""
+        """For each centre, the weights of its links, by neighbour in ascending order."""
         found: list[dict[int, float]] = [{} for _ in range(self.union.centres)]
         for k in np.lexsort((self.union.head, self.union.tail)):
             found[self.union.tail[k]][int(self.union.head[k])] = float(self.union.weight[k])
@@ -133,14 +133,14 @@ class Plan:
         return self._node_configs[centre]
 
     def node(self, centre: int, memory: Memory | None = None) -> Node:
-        """A life of a centre; its first when no memory is left of an earlier one."""
+        """A life of a centre; its first life when no memory of an earlier one is given."""
         first = Memory.first(self.problem.centres)
         return Node(self.node_config(centre), self.network_config, memory or first)
 
     @cached_property
     def _node_configs(self) -> tuple[NodeConfig, ...]:
         problem, n = self.problem, self.problem.centres
-        # Any fault stands for all: neighbours' prices may be old.
+        # Any fault stands for all faults, since neighbours' prices may be old.
         steps = self.method.steps(
             Setting(problem, self.union, Ideal(), Faults(delay=1), self.seed, None)
         )
@@ -186,7 +186,7 @@ class Plan:
 
 
 def _single_costs(problem: Problem) -> list[CPUCost]:
-    """One cost a centre, of plain numbers, from the stacked ones."""
+    """One cost for each centre, with plain numbers, from the stacked costs."""
     found: dict[int, CPUCost] = {}
     for own, cost in problem.costs.groups:
         parameters = getattr(cost, "__dataclass_fields__", {})

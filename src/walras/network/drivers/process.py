@@ -1,9 +1,9 @@
 """One centre as a process of its own: ``python -m walras.network.drivers.process``.
 
-It exchanges JSON lines with the launcher that started it. It reads from standard input: its setup
-(one line), the addresses of its neighbours, and at last the request to stop. It writes to standard
-output: its own address, reports, and its final state. When standard input closes, the launcher is
-gone and the process stops.
+It exchanges JSON lines with the launcher that started it. From standard input it reads its setup
+(one line), the addresses of its neighbours, and finally the request to stop. To standard output it
+writes its own address, reports, and its final state. When standard input closes, the launcher has
+ended and the process stops.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Process:
 
     Args:
         setup: The first line from the launcher.
-        unread: What the launcher has sent since.
+        unread: Bytes that the launcher has sent since.
 
     Raises:
         WalrasError: It cannot be used, or the port is taken.
@@ -86,7 +86,7 @@ class Process:
         unit = "rounds" if setup["pace"]["kind"] == "rounds" else "ms"
         self._events = EventLog(self._log.info, self._journal.node, self._pace.now, unit)
         self._every = int(setup["every"])
-        self._steps: list[tuple[float, ...]] = []  # not reported yet
+        self._steps: list[tuple[float, ...]] = []  # steps that are not reported yet
         self._descriptor = sys.stdin.fileno()
         self._unread = unread
         self._started = self._stopped = False
@@ -94,7 +94,7 @@ class Process:
         self._refused: dict[str, int] = {}
 
     def run(self) -> None:
-        """Until the starter says stop, or is gone."""
+        """Run until the launcher asks to stop, or has ended."""
         os.set_blocking(self._descriptor, False)
         self._post.watch(self._descriptor)
         say({"bound": self._post.address, "known": knowledge(self._journal.node)})
@@ -114,7 +114,7 @@ class Process:
             self._journal.drop()
 
     def _turn(self) -> None:
-        """Wait for the next thing, and do what is due."""
+        """Wait for the next event, and do what is due."""
         wait = self._pace.wait() if self._started else 1000
         if self._descriptor in self._post.wait(wait):
             self._listen()
@@ -136,7 +136,7 @@ class Process:
             say({"state": self._state(), "steps": steps})
 
     def _after_tick(self) -> None:
-        """Enforce the share, tell what changed, and note the step for the starter."""
+        """Enforce the share, log changes, and record the step for the launcher."""
         node, now = self._journal.node, self._pace.now
         share = node.share(now)
         self._enforcer.enforce(share * self._node_config.unit)
@@ -146,7 +146,7 @@ class Process:
             self._steps.append((node.life[1], node.ticks, time.time(), share, held, sent))
 
     def _listen(self) -> None:
-        """Read what the starter says."""
+        """Read the launcher's lines."""
         try:
             found = os.read(self._descriptor, 2**20)
             self._stopped = self._stopped or not found
@@ -165,13 +165,13 @@ class Process:
             self._stopped = self._stopped or "stop" in said
 
     def _repeat(self, receivers: Container[int]) -> None:
-        """Send the latest messages again to those whom they may not have reached."""
+        """Send the latest messages again to receivers that may not have got them."""
         for receiver, data in self._journal.last_out:
             if receiver in receivers:
                 self._post.send(receiver, data)
 
     def _take(self, sender: int, data: bytes) -> None:
-        """Look at a message's head: whose is it, and is it time?"""
+        """Read a message's header; queue the message or reject it."""
         try:
             head = self._journal.node.network_config.codec.peek(data)
         except MessageError as error:
@@ -189,7 +189,7 @@ class Process:
             self._refuse("malformed", f"from centre {sender}: {error}")
 
     def _refuse(self, kind: str, message: str) -> None:
-        """Say it once; count the rest."""
+        """Log the first refusal of a kind, and count the rest."""
         if kind not in self._refused:
             self._log.warning("message dropped %s", message)
         self._refused[kind] = self._refused.get(kind, 0) + 1
@@ -225,13 +225,13 @@ class Process:
 
 
 def say(line: Json) -> None:
-    """One line to the starter."""
+    """Write one line to the launcher."""
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 
 
 def main() -> int:
-    """Run one centre; an error is one line of JSON, never a traceback."""
+    """Run one centre; an error is written as one line of JSON, never as a traceback."""
     try:
         first, rest = _first_line(sys.stdin.fileno())
         _run(first, rest)
@@ -250,7 +250,7 @@ def _run(first: bytes, rest: bytes) -> None:
     except ZMQError as error:
         raise out_of_sockets(error) from error
     except BrokenPipeError:
-        raise  # the starter is gone
+        raise  # the launcher has ended
     except OSError as error:
         raise DataError(
             f"fails: {error.strerror}",
@@ -268,7 +268,7 @@ def _run(first: bytes, rest: bytes) -> None:
 
 
 def _first_line(descriptor: int) -> tuple[bytes, bytes]:
-    """A line, which may be long, and what came after it."""
+    """Read a line, which may be long, and the bytes after it."""
     parts: list[bytes] = []
     while not parts or b"\n" not in parts[-1]:
         parts.append(os.read(descriptor, 2**20))
@@ -279,10 +279,10 @@ def _first_line(descriptor: int) -> tuple[bytes, bytes]:
 
 
 def _check_own(folder: Path, centre: int, own: Json) -> None:
-    """Check that a centre's setup is the one it began with.
+    """Check that a centre's setup is its first one.
 
     Raises:
-        DataError: Its file is not there, or damaged.
+        DataError: Its file does not exist, or is damaged.
         InputError: It is another setup.
     """
     path = node_config_path(folder, centre)

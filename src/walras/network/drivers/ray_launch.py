@@ -1,4 +1,4 @@
-"""Centres placed on the nodes of a Ray cluster; their messages still go over ZeroMQ."""
+"""Place centres on the nodes of a Ray cluster; their messages still use ZeroMQ."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class RayChild:
     """:class:`walras.network.drivers.launch.Started` on some node of a Ray cluster.
 
     Args:
-        host: The address that the centre listens at, there.
-        log: Its standard error goes there, on that node.
+        host: Address at which the centre listens on its node.
+        log: File for its standard error, on that node.
     """
 
     def __init__(self, host: Host, log: Path) -> None:
-        stay_local()  # before Ray is first imported, which reads its switches then
+        stay_local()  # Ray reads its switches when it is first imported
         import ray  # noqa: PLC0415
 
         if not ray.is_initialized():
             connect(None, 1)
         self._ray = ray
-        # A centre waits most of its time: the cluster's cores are for its training.
+        # A centre mostly waits, so the cluster's cores stay free for its training.
         keeper = ray.remote(num_cpus=0.01, max_restarts=0)(_Keeper)
         self._keeper: Any = keeper.remote(host.address, str(log))
         self._gone = False
@@ -56,16 +56,16 @@ class RayChild:
         self._ask("say", line)
 
     def hear(self) -> list[Json]:
-        """The lines that it wrote since."""
+        """Read the lines that it wrote since the last call."""
         found: list[Json] | None = self._ask("hear")
         return found or []
 
     def ended(self) -> bool:
-        """Whether it runs no more, or its node is lost."""
+        """Whether it has ended, or its node is lost."""
         return bool(self._ask("ended")) or self._gone
 
     def end(self) -> None:
-        """End it, and the actor."""
+        """End the process and the actor."""
         self._ask("end")
         self._ray.kill(self._keeper)
 

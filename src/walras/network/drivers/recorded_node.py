@@ -1,8 +1,8 @@
-"""A node and its trace: nothing happens to the one that is not written in the other before.
+"""A node and its trace: every event is recorded before it takes effect.
 
-Records reach the operating system before they take effect, so that a killed process forgets
-nothing. What was signed is on the disk before it is said. With ``durable`` all records are on the
-disk before a message leaves, so that nothing that anyone heard is lost with the power either.
+Records reach the operating system before they take effect, so a killed process forgets nothing.
+Signed records are on the disk before they are sent. With ``durable`` all records are on the disk
+before a message leaves, so that a loss of power loses nothing that another centre received.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ENDING = 10.0  # seconds that an earlier process of the centre may take to end
 
 @dataclass(frozen=True)
 class Keeping:
-    """How a trace is kept.
+    """Settings of a trace.
 
     Attributes:
         durable: Whether records are on the disk, not only with the operating system, before a
@@ -56,17 +56,17 @@ class RecordedNode:
     """The lives of one centre in one folder.
 
     Args:
-        folder: Of the traces.
+        folder: Folder of the traces.
         node_config: The configuration of the centre.
         network_config: The configuration of the network.
-        deployment: Its name.
-        keeping: How traces are kept.
+        deployment: Name of the deployment.
+        keeping: Settings of the traces.
 
     Attributes:
         node: The present life.
         last: The driver's clock at the latest event.
-        last_out: What the latest tick answered, to be sent again after a restart.
-        bytes_sent: By this process.
+        last_out: Messages of the latest tick, to be sent again after a restart.
+        bytes_sent: Bytes that this process sent.
 
     Raises:
         InputError: Another process writes this centre's trace.
@@ -86,13 +86,13 @@ class RecordedNode:
         self._owner, self._keeping = Owner(deployment, node_config.centre), keeping
         self.node: Node
         self._recorder: Recorder | None = None
-        self._signed: Memory | None = None  # what is on the disk
+        self._signed: Memory | None = None  # the memory that is on the disk
         self.last = 0
         self.last_out: Out = []
         self.bytes_sent = 0
 
     def begin(self) -> None:
-        """A first life.
+        """Begin a first life.
 
         Raises:
             InputError: The folder holds a trace of this centre.
@@ -108,7 +108,7 @@ class RecordedNode:
         self._live(Memory.first(len(self._network_config.begun)))
 
     def resume(self) -> None:
-        """The last life goes on where its trace ends.
+        """Continue the last life from the end of its trace.
 
         Raises:
             DataError: There is no trace, it is damaged, or it leads to another state.
@@ -128,11 +128,11 @@ class RecordedNode:
             self.last_out = self._note(torn)
 
     def extend(self, steps: int, now: int) -> None:
-        """More steps for a resting node."""
+        """Give a resting node more steps."""
         self._note(Event(EXTEND, now, steps.to_bytes(8, "little")))
 
     def tick(self, now: int) -> Out:
-        """See :meth:`Node.tick`; a node that learns of its own end starts anew."""
+        """Call :meth:`Node.tick`; a node that learns of its own end starts a new life."""
         if self.node.ended:
             self._live(self.node.view.memory.next_life(self._node_config.centre))
         self.last_out = self._note(Event(TICK, now))
@@ -141,19 +141,19 @@ class RecordedNode:
         return self.last_out
 
     def take(self, data: bytes, now: int) -> None:
-        """See :meth:`Node.on_message`."""
+        """Call :meth:`Node.on_message`."""
         self._note(Event(TAKE, now, data))
 
     def close(self) -> None:
-        """The process ends in order: the state's fingerprint is the last record."""
+        """End the process in order: the state's fingerprint is the last record."""
         if self._recorder is not None:
-            with suppress(DataError):  # a full disk: the trace is whole without it
+            with suppress(DataError):  # on a full disk the trace is complete without it
                 self._recorder.note(Event(CLOSE, self.last, self.node.digest.encode()))
                 self._recorder.sync()
         self.drop()
 
     def drop(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for held in (self._recorder, self._lock):
             if held is not None:
                 held.close()
@@ -166,7 +166,7 @@ class RecordedNode:
         return apply(self.node, event)
 
     def _keep(self) -> None:
-        """After a tick: what must be on the disk before its messages leave."""
+        """Write to the disk what must be there before the tick's messages leave."""
         if self._recorder is None:
             return
         if self._recorder.grown > self._keeping.most:
@@ -176,7 +176,7 @@ class RecordedNode:
         self._signed = self.node.view.memory
 
     def _begin_anew(self) -> None:
-        """Put the node's state in the place of all records so far."""
+        """Replace all records so far by the node's state."""
         out = [[j, base64.b64encode(data).decode()] for j, data in self.last_out]
         state = {"node": frozen(self.node), "last": self.last, "out": out}
         self._record(self.node.view.memory, state)
@@ -193,7 +193,7 @@ class RecordedNode:
         self._recorder, self._signed = recorder, memory
 
     def _replay(self, trace: Trace) -> int:
-        """Play a trace; returns where its last whole record ends."""
+        """Play a trace; return the end of its last complete record."""
         self.node, end = node_of(trace, self._node_config, self._network_config), trace.begin
         if trace.state is not None:
             self.last = int(trace.state["last"])
@@ -204,7 +204,7 @@ class RecordedNode:
             try:
                 out = apply(self.node, event)
             except MessageError:
-                continue  # as when it happened
+                continue  # it was dropped, as in the deployment
             if event.kind == TICK:
                 self.last_out = out
         return end
@@ -214,7 +214,7 @@ def node_of(trace: Trace, node_config: NodeConfig, network_config: NetworkConfig
     """The node at the beginning of a trace.
 
     Raises:
-        DataError: It begins with another thing's state.
+        DataError: It begins with an unknown state.
     """
     if trace.state is None:
         return Node(node_config, network_config, trace.memory)
@@ -230,10 +230,10 @@ def node_of(trace: Trace, node_config: NodeConfig, network_config: NetworkConfig
 
 
 def check_fingerprint(node: Node, event: Event, trace: Trace) -> None:
-    """See that a trace led to the state that its process ended with.
+    """Check that a trace leads to the last state of its process.
 
     Raises:
-        DataError: It did not.
+        DataError: It leads to another state.
     """
     if event.kind == CLOSE and event.data.decode("ascii", "replace") != node.digest:
         raise DataError(

@@ -1,4 +1,4 @@
-"""When a centre ticks: by the clock, or in rounds with its neighbours."""
+"""Schedules of ticks: by the clock, or in rounds with the neighbours."""
 
 from __future__ import annotations
 
@@ -8,88 +8,90 @@ from typing import Protocol
 
 from walras.network.drivers.recorded_node import RecordedNode
 
-_LOOK = 0.1  # s between looks at who is missing
-_AWAKE = 1.0  # s between two looks that count, at most: who slept itself blames nobody for it
-_HUNG = 20.0  # times the patience, for a neighbour whose connection stands
+_LOOK = 0.1  # seconds between looks at the missing neighbours
+# largest counted time between two looks, since a process that slept blames nobody for it
+_AWAKE = 1.0
+_HUNG = 20.0  # multiple of the patience for a neighbour whose connection is up
 
 
 class Pace(Protocol):
-    """Decides when to tick, and which messages it is time for."""
+    """Decides when to tick, and when messages are due."""
 
     @property
     def now(self) -> int:
         """The node's clock."""
 
     def wait(self) -> int:
-        """Milliseconds until something is due, unless a message comes first."""
+        """Milliseconds until the next event, unless a message comes first."""
 
     def keep(self, sender: int, tick: int, data: bytes) -> None:
-        """A message came."""
+        """Queue a message."""
 
     def due(self) -> Iterator[tuple[int, bytes]]:
-        """The messages that it is time for."""
+        """The messages that are due."""
 
     def ready(self) -> bool:
         """Whether to tick."""
 
     def tick(self) -> int:
-        """The time of the tick that begins."""
+        """The time of the tick that now begins."""
 
 
 class Clock:
-    """A tick every few milliseconds; messages are taken as they come.
+    """Ticks every few milliseconds; messages are due at once.
 
     Args:
-        journal: Of the node.
+        journal: The recorded node.
         period: Milliseconds between ticks.
     """
 
     def __init__(self, journal: RecordedNode, period: int) -> None:
-        # The host's clock goes on where an earlier process, or an earlier boot, had left it.
+        # The host's clock continues from where an earlier process, or an earlier boot, had left it.
         self._shift = max(0, journal.last + 1 - _milliseconds())
         self._period, self._next = period, self.now
         self._kept: list[tuple[int, bytes]] = []
 
     @property
     def now(self) -> int:
-        """Milliseconds."""
+        """The clock in milliseconds."""
         return _milliseconds() + self._shift
 
     def wait(self) -> int:
-        """Until the next tick."""
+        """Milliseconds until the next tick."""
         return self._next - self.now
 
     def keep(self, sender: int, tick: int, data: bytes) -> None:
-        """Kept for this turn only."""
+        """Queue the message for this turn only."""
         self._kept.append((sender, data))
 
     def due(self) -> Iterator[tuple[int, bytes]]:
-        """All."""
+        """All queued messages."""
         kept, self._kept = self._kept, []
         yield from kept
 
     def ready(self) -> bool:
-        """When the period is over."""
+        """Whether the period is over."""
         return self.now >= self._next
 
     def tick(self) -> int:
-        """Now; ticks that were missed are not made up for."""
+        """The present time; missed ticks are not repeated."""
         now = self.now
         self._next = max(self._next + self._period, now + 1)
         return now
 
 
 class Rounds:
-    """A tick when every neighbour's message of the last round is there.
+    """Ticks when every neighbour's message of the last round has come.
 
-    Messages of later rounds wait, so that a run does not depend on who is quicker. A neighbour that
-    runs is waited for, however slow the host is. One whose connection is down for ``patience``, or
-    that stands still for 20 times as long, is not waited for until it catches up.
+    Messages of later rounds wait, so a run does not depend on the centres' speeds. The node waits
+    for a running neighbour, however slow its host is. It does not wait for a neighbour whose
+    connection is down for ``patience``, or that stands still for 20 times as long, until that
+    neighbour catches up.
 
     Args:
-        journal: Of the node.
-        patience: Seconds.
-        lost: The neighbours whose connections are down, kept up to date by their sockets.
+        journal: The recorded node.
+        patience: Seconds to wait for a neighbour without connection.
+        lost: The neighbours whose connections are down; the transport updates it.
     """
 
     def __init__(self, journal: RecordedNode, patience: float, lost: Set[int]) -> None:
@@ -105,29 +107,31 @@ class Rounds:
         return max(0, self._journal.node.ticks - 1)
 
     def wait(self) -> int:
-        """Until the next look at who is missing."""
+        """Milliseconds until the next look at the missing neighbours."""
         return 0 if self._complete() else int(1000 * _LOOK)
 
     def keep(self, sender: int, tick: int, data: bytes) -> None:
-        """Kept until its round."""
+        """Queue the message for its round."""
         self._kept[tick, sender] = data
         self._latest[sender] = max(self._latest.get(sender, 0), tick)
         if tick >= self._journal.node.ticks:
             self._late.discard(sender)
 
     def due(self) -> Iterator[tuple[int, bytes]]:
-        """Once the round is complete, its messages and earlier ones, in a fixed order."""
+        """The messages of the round and of earlier ones in a fixed order, once the round is
+        complete.
+        """
         if not self._complete():
             return
         for tick, sender in sorted(key for key in self._kept if key[0] <= self._journal.node.ticks):
             yield sender, self._kept.pop((tick, sender))
 
     def ready(self) -> bool:
-        """When the round is complete."""
+        """Whether the round is complete."""
         return self._complete()
 
     def tick(self) -> int:
-        """The next round."""
+        """The number of the next round."""
         self._waited = 0.0
         return self._journal.node.ticks
 

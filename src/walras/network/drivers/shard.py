@@ -1,4 +1,4 @@
-"""One centre's gradient from its own samples, and nothing else in memory."""
+"""One centre's gradient from its own samples; no other samples are in memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ShardGradient:
     """The gradient of one centre's part of the loss.
 
     Attributes:
-        loss: Its kind.
+        loss: The loss.
         shard: The centre's samples, as the only row.
-        centres: How many share the regularisation.
+        centres: Number of centres that share the regularisation.
     """
 
     loss: Loss
@@ -26,6 +26,6 @@ class ShardGradient:
     centres: int
 
     def __call__(self, model: Floats) -> Floats:
-        """(scalars,) at ``model`` (scalars,), in the data's precision."""
+        """(scalars,) the gradient at ``model`` (scalars,), in the data's precision."""
         row = model[None].astype(self.shard.features.dtype)
         return np.asarray(self.loss.gradient(row, self.shard, self.centres)[0], np.float64)

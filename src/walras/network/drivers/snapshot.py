@@ -1,7 +1,8 @@
-"""A node's state as JSON, and back: what a trace begins with once earlier records are left out.
+"""A node's state as JSON and back; a shortened trace begins with it.
 
-Objects are written attribute by attribute; only the classes of the protocol are read, and none of
-their methods is called. The configurations of centre and network never change; they are left out.
+Objects are written attribute by attribute. Only the classes of the protocol are read, and none of
+their methods is called. The configurations of centre and network never change, so they are left
+out.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ _TYPES = ("|b1", "<i4", "<i8", "<f8")
 
 
 def frozen(node: Node) -> Any:
-    """The node's state, as JSON can hold it."""
+    """Turn a node's state into JSON values."""
     return _freeze(node, (node.node_config, node.network_config, node.network_config.settings))
 
 
 def thawed(state: Any, node_config: NodeConfig, network_config: NetworkConfig) -> Node:
-    """The node that :func:`frozen` wrote.
+    """Restore the node that :func:`frozen` wrote.
 
     Raises:
-        DataError: It is another thing.
+        DataError: It is not the state of a node.
     """
     try:
         node = _thaw(state, (node_config, network_config, network_config.settings))

@@ -1,4 +1,4 @@
-"""What the centres of a deployment reported step by step, brought to common steps."""
+"""The centres' reports of a deployment, brought to common steps."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ EPOCH, STEP, TIME, SHARE, HELD, SENT = range(6)  # of one report: see Process
 
 @dataclass(frozen=True, eq=False)
 class StepRecords:
-    """Row k is the state after ``steps[k]`` steps of the centres that ran without a break.
+    """Records of a deployment; row k is the state after ``steps[k]`` steps of uninterrupted
+    centres.
 
     Attributes:
-        steps: (records,) numbers of steps, rising.
-        seconds: (records,) since the first tick, by the clocks of the centres' hosts.
-        bytes: (records,) sent by all so far.
+        steps: (records,) increasing numbers of steps.
+        seconds: (records,) seconds since the first tick, by the clocks of the centres' hosts.
+        bytes: (records,) bytes that all centres sent so far.
         shares: (records, centres) quanta in use.
         held: (records, centres) quanta held, 0 for centres that do not run.
-        alive: (records, centres) whose processes run.
+        alive: (records, centres) True on centres whose processes run.
     """
 
     steps: Longs
@@ -38,12 +39,12 @@ class StepRecords:
     ) -> StepRecords:
         """Bring reports to common steps.
 
-        A centre that starts anew counts its steps from 0 again. What it reports then belongs to the
-        step at which the others are at that time.
+        A centre that starts a new life counts its steps from 0 again. Its later reports are placed
+        at the present step of the other centres.
 
         Args:
-            reports: Of every centre (epoch, step, time, share, held, bytes sent) in order.
-            alive: (centres,) whose processes ran to the end.
+            reports: For every centre (epoch, step, time, share, held, bytes sent) in order.
+            alive: (centres,) True on centres whose processes ran to the end.
             began: Time of the first tick.
         """
         rows = [np.array(own, np.float64).reshape(-1, 6) for own in reports]
@@ -62,7 +63,7 @@ class StepRecords:
 
 
 def _common(first: Sequence[Floats]) -> tuple[Longs, Floats]:
-    """The steps that are reported, and the median time of each."""
+    """The reported steps, and the median time of each."""
     every = np.concatenate([*first, np.zeros((0, 6))])
     order = np.lexsort((every[:, TIME], every[:, STEP]))
     steps, begin, count = np.unique(every[order, STEP], return_index=True, return_counts=True)
@@ -71,7 +72,7 @@ def _common(first: Sequence[Floats]) -> tuple[Longs, Floats]:
 
 
 def _placed(own: Floats, steps: Longs, times: Floats, *, ran_on: bool) -> tuple[Longs, Bools]:
-    """Per common step, the row of a centre's reports (-1 for none), and whether it ran then."""
+    """For each common step, the row of a centre's reports (-1: none), and whether it ran."""
     later = own[:, EPOCH] != own[0, EPOCH]
     then = steps[np.minimum(np.searchsorted(times, own[:, TIME]), len(steps) - 1)]
     keys = np.maximum.accumulate(np.where(later, then, own[:, STEP]))
