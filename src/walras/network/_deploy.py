@@ -97,9 +97,9 @@ class Deployment:
         failures: Error messages of centres that failed, by number.
         leased: (centres,) True on centres with a lease, which more than half of all centres
             confirm.
-        records: Shares, quanta and bytes of every step, from the centres' reports. status:
-            ``feasible``; ``interrupted`` if ``on_progress`` stopped it; ``user_limit`` if the time
-            was over.
+        records: Shares, quanta and bytes of every step, from the centres' reports.
+        status: ``feasible``; ``interrupted`` if ``on_progress`` stopped it; ``user_limit`` if the
+            time was over.
 
     Example:
         >>> import walras as wl

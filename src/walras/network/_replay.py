@@ -108,8 +108,7 @@ class Replay:
 
 @renamed_keywords(counts, progress="on_progress")
 def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
-    """Play all traces of a deployment again, in an order that sends each message before it is
-    taken.
+    """Play all traces of a deployment again, with each message sent before it is taken.
 
     Every message that a centre took must be sent by another centre's replay, byte for byte.
 

@@ -168,9 +168,7 @@ def _steps(network: Network, steps: int) -> Iterator[tuple[int, Network]]:
 
 
 class _StepHook:
-    """Calls the hook with the number of steps, ten times a second; returns True when it asks to
-    stop.
-    """
+    """Calls the hook with the number of steps, ten times a second; True when it says stop."""
 
     def __init__(self, hook: OnProgress, steps: int) -> None:
         self._hook, self._steps, self._next = hook, steps, 0.0

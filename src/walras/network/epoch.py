@@ -1,4 +1,4 @@
-"""The time that shares make of an epoch, beside that of equal shares."""
+"""The time of an epoch at given shares, beside the time at equal shares."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from walras.types import Bools, Floats, Longs
 
 @dataclass(frozen=True, eq=False)
 class Epoch:
-    """Seconds of an epoch of the living centres whose costs are throughput curves.
+    """Seconds of an epoch for the living centres whose costs are throughput curves.
 
     Attributes:
         centres: (k,) their numbers.
-        seconds: (k,) with the shares that were decided.
-        equal: (k,) with the same share of the budget for each living centre, boxes aside.
+        seconds: (k,) seconds with the decided shares.
+        equal: (k,) seconds with the same share for each living centre, without boxes.
     """
 
     centres: Longs
@@ -26,9 +26,9 @@ class Epoch:
 
     @property
     def facts(self) -> dict[str, float]:
-        """Slowest and mean epoch, in seconds, and what they would be at equal shares.
+        """Slowest and mean epoch in seconds, at the decided and at equal shares.
 
-        A model that all train together waits for the slowest centre.
+        Joint training waits for the slowest centre.
         """
         return {
             "slowest epoch, s": float(self.seconds.max()),
@@ -39,12 +39,12 @@ class Epoch:
 
 
 def epoch(problem: Problem, shares: Floats, alive: Bools) -> Epoch | None:
-    """The epoch that shares make; None where no living centre's cost states a time.
+    """The epoch at given shares; None if no living centre's cost states a time.
 
     Args:
-        problem: Of the costs and the budget.
-        shares: (centres,) what was decided.
-        alive: (centres,) who takes part.
+        problem: The costs and the budget.
+        shares: (centres,) the decided shares.
+        alive: (centres,) True on centres that take part.
     """
     equal = np.full(problem.centres, problem.budget / max(1, int(alive.sum())))
     timed = alive & np.isfinite(problem.costs.seconds(equal))

@@ -1,4 +1,4 @@
-"""What a run did: shares, models, costs, bits and the audit, step by step."""
+"""The result of a run: shares, models, costs, bits and the audit, step by step."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from walras.types import Bools, Floats, Longs, Weights
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A simulated run. Row k of what is recorded is the state after ``recorded[k]`` steps.
+    """A simulated run. Row k of the records is the state after ``recorded[k]`` steps.
 
     Attributes:
         method: Name of the algorithm.
-        problem: What was to be decided.
+        problem: The problem.
         recorded: (records,) numbers of steps, from 1.
-        shares: (records, centres) what each living centre uses: inside its box, but for methods
-            that keep no boxes.
-        holdings: (records, centres) what each living centre holds; what is beyond its upper limit
-            is idle, on its way to others.
-        alive: (records, centres) who takes part.
+        shares: (records, centres) share that each living centre uses; inside its box, except for
+            methods without boxes.
+        holdings: (records, centres) CPU that each living centre holds; the part above its upper
+            limit is idle and will move to others.
+        alive: (records, centres) True on centres that take part.
         model: (centres, scalars) every centre's model at the end; None without a loss.
         consensus_error: (records,) largest distance of a living centre's model from their mean.
-        loss: (records,) loss of the mean model over all data; NaN where it was not looked at.
-        tracking_error: (records,) rounding in the trackers' sum; NaN for methods without.
-        bits: (records,) sent by all centres so far.
-        audit: (steps,) quanta held and in flight over the budget, at every step; exactly 0.
+        loss: (records,) loss of the mean model over all data; NaN where it was not computed.
+        tracking_error: (records,) rounding in the trackers' sum; NaN for methods without trackers.
+        bits: (records,) bits that all centres sent so far.
+        audit: (steps,) quanta held and in flight minus the budget, at every step; exactly 0.
         seconds: (records,) wall time so far.
-        accuracy: (records,) of the mean model on the test set; NaN where it was not tested.
+        accuracy: (records,) accuracy of the mean model on the test set; NaN where it was not
+            tested.
         halvings: Steps at which the guard halved the model's step.
-        largest_excess: Largest distance of a living centre's share from its box, at any step: 0 but
-            for methods that keep no boxes.
-        backend: What ran: ``vectorised``, or ``protocol``, the nodes that ``deploy`` runs.
-        status: ``feasible``, or ``interrupted`` where ``on_progress`` stopped the run.
+        largest_excess: Largest distance of a living centre's share from its box, at any step; 0
+            except for methods without boxes.
+        backend: The back end: ``vectorised``, or ``protocol``, the nodes that ``deploy`` runs.
+        status: ``feasible``, or ``interrupted`` if ``on_progress`` stopped the run.
 
     Example:
         >>> import walras as wl
@@ -77,17 +78,17 @@ class Run:
 
     @cached_property
     def optimum(self) -> Optimum:
-        """The best that those alive at the end could do, by an independent solver."""
+        """The best allocation for the centres alive at the end, by an independent solver."""
         return self.problem.optimum(self.alive[-1])
 
     @property
     def steps(self) -> int:
-        """How many there were."""
+        """Number of steps."""
         return len(self.audit)
 
     @cached_property
     def cost(self) -> Floats:
-        """(records,) CPU cost of those alive."""
+        """(records,) CPU cost of the living centres."""
         filled = np.where(self.alive, self.shares, self.problem.inside)
         return np.array(
             [self.problem.cost(x)[a].sum() for x, a in zip(filled, self.alive, strict=True)]
@@ -95,22 +96,22 @@ class Run:
 
     @cached_property
     def cost_gap(self) -> Floats:
-        """(records,) ``(F - F*) / |F*|``, F* the optimum of those alive at that step.
+        """(records,) ``(F - F*) / |F*|``, F* the optimum of the centres alive at that step.
 
-        Signed: F is below F* while shares on their way are in nobody's use and cost nothing, or
-        where a method leaves the boxes. Absolute where F* is 0 to rounding: 1e-12 of the cost of
-        the split that a run begins with. NaN while the boxes of those alive cannot hold the budget.
+        It is signed: F is below F* while shares in flight are not used and cost nothing, or if a
+        method leaves the boxes. It is absolute if F* is 0 to rounding, which is 1e-12 of the cost
+        of the first split. It is NaN while the boxes of the living centres cannot hold the budget.
         """
         return cost_gaps(self.problem, self.cost, self.alive)
 
     @property
     def value(self) -> float:
-        """CPU cost of those alive at the end."""
+        """CPU cost of the centres alive at the end."""
         return float(self.cost[-1])
 
     @property
     def bound(self) -> float:
-        """The least cost that they could have, by an independent solver."""
+        """The least CPU cost for the living centres, by an independent solver."""
         return self.optimum.cost
 
     @property
@@ -120,17 +121,17 @@ class Run:
 
     @property
     def loss_gap(self) -> Floats:
-        """(records,) loss of the mean model over the optimum's; NaN where it was not looked at."""
+        """(records,) loss of the mean model minus the optimum's; NaN where it was not computed."""
         return self.loss - self.optimum.loss
 
     @cached_property
     def held(self) -> Floats:
-        """(records,) sum of what the living centres hold; exact for whole quanta."""
+        """(records,) total holdings of the living centres; exact for whole quanta."""
         return np.asarray(self.holdings.sum(axis=1))
 
     @property
     def epoch(self) -> Epoch | None:
-        """Seconds of an epoch with the last shares; None where no cost states a time."""
+        """Seconds of an epoch with the last shares; None if no cost states a time."""
         return epoch(self.problem, self.shares[-1], self.alive[-1])
 
     @property
@@ -140,14 +141,14 @@ class Run:
 
     @property
     def model_error(self) -> float:
-        """Largest distance of a living centre's scalar from the optimal model's."""
+        """Largest distance of a living centre's scalar from the optimal model's scalar."""
         best = self.optimum.model
         if self.model is None or best is None:
             return float("nan")
         return float(np.abs(self.model[self.alive[-1]] - best).max())
 
     def frame(self) -> pd.DataFrame:
-        """One row a record: step, bits, seconds, gaps, errors, accuracy, audit."""
+        """One row for each record: step, bits, seconds, gaps, errors, accuracy, audit."""
         columns = {
             "step": self.recorded,
             "bits": self.bits,
@@ -191,12 +192,12 @@ class Run:
         )
 
     def share_frame(self) -> pd.DataFrame:
-        """One row a record and centre: step, centre, share."""
+        """One row for each record and centre: step, centre, share."""
         return share_rows(self.recorded, self.shares)
 
 
 def cost_gaps(problem: NetworkProblem, cost: Floats, alive: Bools) -> Floats:
-    """(records,) costs over the optimum of those alive; see :attr:`Run.cost_gap`."""
+    """(records,) costs relative to the optimum of the living centres; see :attr:`Run.cost_gap`."""
     gaps = np.empty(len(cost))
     known: dict[bytes, tuple[float, float]] = {}
     for k, living in enumerate(alive):
@@ -209,7 +210,7 @@ def cost_gaps(problem: NetworkProblem, cost: Floats, alive: Bools) -> Floats:
 
 
 def share_rows(steps: Longs, shares: Floats) -> pd.DataFrame:
-    """One row a record and centre: step, centre, share.
+    """One row for each record and centre: step, centre, share.
 
     Args:
         steps: (records,) numbers of steps.

@@ -150,9 +150,7 @@ class _Centralised(_Server):
         self._before = self.models[:1]
 
     def step(self, network: Network, number: int) -> None:
-        """One accelerated step; the momentum restarts when it goes uphill (O'Donoghue, Candes
-        2015).
-        """
+        """One accelerated step; momentum restarts when it goes uphill (O'Donoghue, Candes 2015)."""
         y = self.models[:1]
         beta = self._age / (self._age + 3.0) if self._momentum is None else self._momentum
         ahead = y + beta * (y - self._before)

@@ -66,9 +66,7 @@ class Enforcer:
             self._quota = quota
 
     def close(self) -> None:
-        """Set the group to the least quota that the kernel allows, since a node without life has no
-        share.
-        """
+        """Set the least quota that the kernel allows, since an ended node has no share."""
         self.enforce(0.0)
 
 

@@ -105,9 +105,7 @@ def in_flight(known: Mapping[int, Json], living: list[int]) -> Iterator[int]:
 
 
 def _forgotten(known: Mapping[int, Json], i: int, j: int) -> str:
-    """A description of centre j's knowledge of centre i that i has forgotten; empty if there is
-    none.
-    """
+    """The fact that centre j knows of centre i and i has forgotten; empty if there is none."""
     version = known[j]["versions"][i]
     if version > known[i]["versions"][i]:
         return f"record {version} of its, which centre {j} holds"

@@ -125,9 +125,7 @@ class Child:
         self._write()
 
     def hear(self) -> list[Json]:
-        """Read the reports that it wrote since the last call; other lines, such as a shell's, are
-        dropped.
-        """
+        """Read its reports since the last call; other lines, such as a shell's, are dropped."""
         self._write()
         while True:
             try:
@@ -348,9 +346,7 @@ class Launcher:
         return not (self.members[k].lost or self.members[k].bound)
 
     def _reintroduce(self) -> None:
-        """Start the returned centres, unless they forgot something that their neighbours know of
-        them.
-        """
+        """Start returned centres, unless they forgot something that their neighbours know."""
         for k, waiting in list(self._unanswered.items()):
             near = self._neighbours[k]
             if any(self._speaks(j) for j in waiting) or any(self._starting(j) for j in near):

@@ -118,9 +118,7 @@ class Rounds:
             self._late.discard(sender)
 
     def due(self) -> Iterator[tuple[int, bytes]]:
-        """The messages of the round and of earlier ones in a fixed order, once the round is
-        complete.
-        """
+        """Messages of the round and of earlier ones in order, once the round is complete."""
         if not self._complete():
             return
         for tick, sender in sorted(key for key in self._kept if key[0] <= self._journal.node.ticks):

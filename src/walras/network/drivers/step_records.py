@@ -14,8 +14,7 @@ EPOCH, STEP, TIME, SHARE, HELD, SENT = range(6)  # of one report: see Process
 
 @dataclass(frozen=True, eq=False)
 class StepRecords:
-    """Records of a deployment; row k is the state after ``steps[k]`` steps of uninterrupted
-    centres.
+    """Records of a deployment; row k is the state after ``steps[k]`` uninterrupted steps.
 
     Attributes:
         steps: (records,) increasing numbers of steps.

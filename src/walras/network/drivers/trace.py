@@ -1,14 +1,14 @@
-"""A node's life as a file: every tick and every message it took, before it took them.
+"""The trace of a node's life: every tick and every taken message, written before it takes effect.
 
-The first line says whose trace it is and what the node was made from. Records follow: kind (1
-byte), the driver's clock (8), length (4), CRC-32 of these and the content (4), content. Since a
-node is nothing but a function of these, a trace is both a record to replay and a journal to resume
-from. Records are written before they take effect and messages leave after, so that a killed process
-forgets nothing that anyone heard.
+The first line names the trace's owner and the node's initial memory. Records follow: kind (1 byte),
+the driver's clock (8), length (4), CRC-32 of these and the content (4), content. A node is a
+function of these records, so a trace serves both to replay and to resume. Records are written
+before they take effect, and messages leave after that. So a killed process forgets nothing that
+another centre received.
 
-A process that is killed while it writes leaves a torn record at the end. It never took effect: it
-is cut off before the trace goes on. The last record of a process that ended in order is the
-fingerprint of its state.
+A process that is killed while it writes leaves a torn record at the end. This record never took
+effect, so it is cut off before the trace continues. The last record of a process that ended in
+order is the fingerprint of its state.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _KINDS = (TICK, TAKE, EXTEND, CLOSE)
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened to a node.
+    """One event of a node.
 
     Attributes:
-        kind: ``TICK``, ``TAKE`` (a message), ``EXTEND`` (more steps), or ``CLOSE``: nothing, its
-            process ended in order.
+        kind: ``TICK``, ``TAKE`` (a message), ``EXTEND`` (more steps), or ``CLOSE`` (its process
+            ended in order).
         now: The driver's clock.
         data: The message, the number of steps, or the fingerprint of the state.
     """
@@ -59,13 +59,13 @@ _NAME = re.compile(r"centre-\d+\.(\d+)\.trace")
 
 
 def path_of(folder: Path, centre: int, epoch: int) -> Path:
-    """Where the trace of one life is kept."""
+    """The path of the trace of one life."""
     return folder / f"centre-{centre:03d}.{epoch}.trace"
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose trace it is.
+    """The owner of a trace.
 
     Attributes:
         deployment: A name that no other deployment has.
@@ -80,11 +80,11 @@ class Recorder:
     """Appends records to a trace.
 
     Args:
-        path: Of a trace that is there.
-        end: Where its last whole record ends; what is behind is cut off.
+        path: Path of an existing trace.
+        end: End of its last complete record; later bytes are cut off.
 
     Attributes:
-        grown: Bytes behind ``end``.
+        grown: Bytes appended after ``end``.
 
     Raises:
         DataError: The file cannot be written.
@@ -100,13 +100,13 @@ class Recorder:
 
     @classmethod
     def new(cls, path: Path, owner: Owner, memory: Memory, state: Any = None) -> Recorder:
-        """Begin a trace, in the place of one that is there.
+        """Begin a trace, and replace an existing one.
 
         Args:
-            path: Of its file.
-            owner: Whose it is.
+            path: Path of its file.
+            owner: Its owner.
             memory: The node's stable storage when its life began.
-            state: What the node had come to, when earlier records are left out.
+            state: The node's state, if earlier records are left out.
 
         Raises:
             DataError: The file cannot be written.
@@ -126,7 +126,7 @@ class Recorder:
         """Append an event.
 
         Raises:
-            DataError: The disk is full, or fails; the trace ends with the record before.
+            DataError: The disk is full, or fails; the trace then ends with the previous record.
         """
         head = _CHECKED.pack(event.kind, event.now, len(event.data))
         checksum = zlib.crc32(event.data, zlib.crc32(head))
@@ -142,7 +142,7 @@ class Recorder:
         self._end += size
 
     def sync(self) -> None:
-        """Have all records on the disk: they survive a loss of power.
+        """Flush all records to the disk, so that they survive a loss of power.
 
         Raises:
             DataError: The disk fails.
@@ -153,7 +153,7 @@ class Recorder:
             raise cannot_write(self._path, error) from error
 
     def close(self) -> None:
-        """No more will come."""
+        """Close the file."""
         os.close(self._file)
 
 
@@ -163,10 +163,10 @@ class Trace:
 
     Attributes:
         path: Its file.
-        owner: Whose it is.
+        owner: Its owner.
         memory: The node's stable storage when its life began.
-        state: What the node was when the records begin; None for a life from its beginning.
-        begin: Where the records begin.
+        state: The node's state at the first record; None for a life from its beginning.
+        begin: Position of the first record.
     """
 
     path: Path
@@ -180,7 +180,7 @@ class Trace:
         """Read a trace's first line.
 
         Raises:
-            DataError: It is no trace.
+            DataError: It is not a trace.
         """
         try:
             with path.open("rb") as file:
@@ -201,7 +201,7 @@ class Trace:
             ) from error
 
     def events(self) -> Iterator[Event]:
-        """What happened, in order; a record that a kill cut short is left out.
+        """The events in order; a torn last record is left out.
 
         Raises:
             DataError: A record is damaged, and it is not the last one.
@@ -209,7 +209,7 @@ class Trace:
         return (event for event, _ in self.records())
 
     def records(self) -> Iterator[tuple[Event, int]]:
-        """What happened, in order, and where each record ends.
+        """The events in order, each with the end of its record; a torn last record is left out.
 
         Raises:
             DataError: A record is damaged, and it is not the last one.
@@ -224,7 +224,7 @@ class Trace:
                 if kind in _KINDS and size <= _MOST and end > length:
                     return  # torn
                 if zlib.crc32(data, zlib.crc32(head[: _CHECKED.size])) != checksum:
-                    # A loss of power may leave the last record without its content, or zeros.
+                    # A loss of power may leave the last record with zeros or without its content.
                     if end == length or not (head + data + file.read()).strip(b"\0"):
                         return
                     raise self._damaged(at)
@@ -234,10 +234,10 @@ class Trace:
                 at = end
 
     def torn_tick(self, end: int) -> Event | None:
-        """The tick that a torn record behind the last whole one tells of, if it does.
+        """The tick in a torn last record, if there is one.
 
-        Its messages may have left, when the record was torn later than a kill tears it. A tick has
-        no content: with its clock it is whole, and it may happen again if it did not.
+        Its messages may have left if a loss of power tore the record later. A tick has no content,
+        so its clock completes it, and it does no harm if it happens again.
         """
         with self.path.open("rb") as file:
             file.seek(end)
@@ -256,10 +256,10 @@ class Trace:
 
 
 def traces(folder: Path, owner: Owner) -> list[Trace]:
-    """The traces of a centre's lives, the latest life last.
+    """The traces of a centre's lives, with the latest life last.
 
     Raises:
-        DataError: A file is no trace, or another centre's or deployment's.
+        DataError: A file is not a trace, or belongs to another centre or deployment.
     """
     found = folder.glob(f"centre-{owner.centre:03d}.*.trace")
     named = [(int(m[1]), path) for path in found if (m := _NAME.fullmatch(path.name))]
@@ -277,10 +277,10 @@ def traces(folder: Path, owner: Owner) -> list[Trace]:
 
 
 def apply(node: Node, event: Event) -> list[tuple[int, bytes]]:
-    """Let an event happen to a node; returns the messages it answers with.
+    """Apply an event to a node; return the messages that it answers.
 
     Raises:
-        MessageError: The event's message is none.
+        MessageError: The event's message is invalid.
     """
     if event.kind == TICK:
         return node.tick(event.now)

@@ -1,8 +1,8 @@
 """Sockets of one centre: ZeroMQ over TCP, every connection encrypted and authenticated by CURVE.
 
-One socket takes all neighbours' messages, and one for each neighbour sends. Peers are known by
-their public keys, and a message counts only when the key that brought it is its sender's. What is
-lost when a peer goes away, the protocol's running sums make good.
+One socket receives all neighbours' messages, and one socket for each neighbour sends. Peers are
+known by their public keys; a message counts only if the key of its connection is its sender's key.
+Messages to a lost peer are lost, and the protocol's running sums make up for them.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from zmq.utils.monitor import recv_monitor_message
 from walras.errors import EngineError, InputError
 from walras.network.drivers.descriptors import ensure
 
-_LINGER = 500  # ms that unsent messages may take at the end
-_QUEUE = 1000  # messages to a peer that does not take them; what is beyond is dropped
-_SEAL = 64  # bytes that encryption adds to a message, and some
+_LINGER = 500  # milliseconds that unsent messages may take at the end
+_QUEUE = 1000  # messages in the queue to a slow peer; further ones are dropped
+_SEAL = 64  # bytes that encryption adds to a message, with some reserve
 _RECONNECT, _SLOWEST = 50, 1000  # ms
-_HEARTBEAT, _SILENT = 1000, 15_000  # ms between heartbeats, and without any until one is gone
-_HANDSHAKE = 5000  # ms until a connection that says nothing is closed
-_STRANGERS = 4096  # open files for connections that say nothing, where the system allows them
-_SHUT = 0.5  # s without a port after connections could not be taken
-_FILES, _FILES_EACH = 32, 5  # that sockets need, and those of one neighbour
-_SOCKETS, _SOCKETS_EACH = 16, 4  # likewise, in ZeroMQ's count: each is watched by two more
+# milliseconds between heartbeats, and without any until a peer is lost
+_HEARTBEAT, _SILENT = 1000, 15_000
+_HANDSHAKE = 5000  # milliseconds until a connection without a handshake is closed
+_STRANGERS = 4096  # open files for connections without a handshake, if the system allows them
+_SHUT = 0.5  # seconds without a port after connections could not be accepted
+_FILES, _FILES_EACH = 32, 5  # files that the sockets need, and files for each neighbour
+# the same in ZeroMQ's count, which includes two monitors for each socket
+_SOCKETS, _SOCKETS_EACH = 16, 4
 _CONNECTED = zmq.EVENT_HANDSHAKE_SUCCEEDED
 _DOWN = zmq.EVENT_DISCONNECTED | zmq.EVENT_CONNECT_RETRIED
 _REFUSED = zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -41,8 +43,8 @@ class Keys:
     """A CURVE key pair, in Z85.
 
     Attributes:
-        public: Told to the peers.
-        secret: Told to nobody.
+        public: Sent to the peers.
+        secret: Never sent.
     """
 
     public: str
@@ -50,7 +52,7 @@ class Keys:
 
     @classmethod
     def new(cls) -> Keys:
-        """A fresh pair."""
+        """A new pair."""
         public, secret = zmq.curve_keypair()
         return cls(public.decode(), secret.decode())
 
@@ -64,22 +66,22 @@ class Peer:
 
 
 class Transport:
-    """Takes and sends one centre's messages.
+    """Receives and sends one centre's messages.
 
     Args:
-        keys: The centre's own.
-        address: To listen at: ``tcp://host:port``, or ``tcp://host:*`` for any free port.
+        keys: The centre's own keys.
+        address: Address to listen at: ``tcp://host:port``, or ``tcp://host:*`` for any free port.
         allowed: Public key of each neighbour.
         limit: Bytes of the largest message.
 
     Attributes:
-        address: Where it listens.
+        address: The address at which it listens.
         lost: Neighbours whose connections are down: their processes ended, or cannot be reached.
-        refused: Connections and messages turned away, by reason.
+        refused: Number of refused connections and messages, by reason.
 
     Raises:
-        InputError: The port is taken, or the address is none.
-        EngineError: The process may not have as many open files as there are neighbours.
+        InputError: The port is in use, or the address is invalid.
+        EngineError: The process may not open enough files for its neighbours.
     """
 
     def __init__(self, keys: Keys, address: str, allowed: Mapping[int, str], limit: int) -> None:
@@ -92,7 +94,7 @@ class Transport:
         self.lost: set[int] = set()
         self._returned: set[int] = set()
         self.refused: dict[str, int] = {}
-        # Answers "who may connect" for all sockets of this process (ZeroMQ's RFC 27).
+        # Decides who may connect to any socket of this process (ZeroMQ's RFC 27).
         self._door = self._context.socket(zmq.REP)
         self._door.bind("inproc://zeromq.zap.01")
         self._inbox = self._context.socket(zmq.PULL)
@@ -118,7 +120,7 @@ class Transport:
         self._poller.register(descriptor, zmq.POLLIN)
 
     def connect(self, peers: Mapping[int, Peer]) -> None:
-        """Connect to neighbours; to one that moved, anew."""
+        """Connect to neighbours; reconnect if one has moved."""
         for centre, peer in peers.items():
             self._drop(centre)
             self.lost.discard(centre)
@@ -139,7 +141,7 @@ class Transport:
             box.connect(peer.address)
 
     def send(self, centre: int, data: bytes) -> None:
-        """Hand a message over; dropped where a peer's queue is full."""
+        """Send a message; drop it if the peer's queue is full."""
         box = self._outboxes.get(centre)
         if box is None:
             return
@@ -149,7 +151,7 @@ class Transport:
             self._count(f"queue to centre {centre} is full")
 
     def wait(self, milliseconds: int) -> set[Any]:
-        """Wait for anything to read; answers who may connect. Returns the watched files ready."""
+        """Wait for input, and answer connection requests; return the files that are ready."""
         ready = dict(self._poller.poll(max(0, milliseconds)))
         if self._door in ready:
             self._answer()
@@ -161,12 +163,12 @@ class Transport:
         return {file for file in ready if isinstance(file, int)}
 
     def returned(self) -> set[int]:
-        """Neighbours whose connections came back since the last call: resend what may be lost."""
+        """Neighbours that reconnected since the last call; messages to them may be lost."""
         found, self._returned = self._returned, set()
         return found
 
     def messages(self) -> Iterator[tuple[int, bytes]]:
-        """All messages that wait, each with the neighbour whose key brought it."""
+        """All waiting messages, each with the neighbour whose key its connection has."""
         while True:
             try:
                 frame = self._inbox.recv(zmq.NOBLOCK, copy=False)
@@ -179,7 +181,7 @@ class Transport:
                 yield centre, frame.bytes
 
     def close(self) -> None:
-        """Send what is queued, for a moment, and close everything."""
+        """Send the queued messages for a short time, and close everything."""
         for centre in list(self._outboxes):
             self._drop(centre, linger=_LINGER)
         self._inbox.disable_monitor()
@@ -212,7 +214,7 @@ class Transport:
         return endpoint.decode().rstrip("\0") if isinstance(endpoint, bytes) else str(endpoint)
 
     def _answer(self) -> None:
-        """Let in whoever holds the secret key of a known public one."""
+        """Accept connections that hold the secret key of a known public key."""
         version, request, _, _, _, mechanism, *credentials = self._door.recv_multipart()
         key = z85.encode(credentials[0]) if credentials else b""
         known = mechanism == b"CURVE" and key in self._centre_of
@@ -222,9 +224,9 @@ class Transport:
         self._door.send_multipart([version, request, *status, b""])
 
     def _mind_the_gate(self) -> None:
-        """Where a connection cannot be taken for want of descriptors, drop all and begin anew.
+        """If a connection cannot be accepted for lack of descriptors, drop all and listen again.
 
-        ZeroMQ would keep the process busy with trying. Neighbours connect again by themselves.
+        ZeroMQ would otherwise retry all the time. Neighbours reconnect on their own.
         """
         failed = False
         while self._gate.poll(0):
@@ -237,11 +239,11 @@ class Transport:
             try:
                 self._inbox.bind(self.address)
                 self._shut_until = None
-            except zmq.ZMQError:  # once more at the next turn
+            except zmq.ZMQError:  # try again at the next turn
                 self._count("the port cannot be listened at again")
 
     def _note(self, centre: int, event: int) -> None:
-        """A connection came, went, or was refused."""
+        """Note that a connection was opened, closed or refused."""
         if event == _CONNECTED:
             self._returned |= self.lost & {centre}
             self.lost.discard(centre)
@@ -256,7 +258,7 @@ class Transport:
 
 
 def out_of_sockets(error: zmq.ZMQError) -> EngineError:
-    """The error of a process to which the system gives no more sockets."""
+    """The error for a process that cannot get more sockets."""
     return EngineError(
         f"cannot have another socket: {error}",
         where="this process",

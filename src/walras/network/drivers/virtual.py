@@ -1,4 +1,4 @@
-"""The protocol in virtual time: one process, a seed, and every fault on demand."""
+"""The protocol in virtual time: one process, a seed, and every fault on request."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from walras.types import Bools, Floats, Longs, Weights
 
 
 class VirtualNetwork:
-    """Nodes and the messages between them, moved one round at a time.
+    """Nodes and their messages, advanced one round at a time.
 
-    Every living centre ticks once a round, in the order of their numbers; what arrives in a round
-    arrives after all have ticked.
+    Every living centre ticks once a round, in the order of their numbers. Messages arrive after all
+    have ticked.
 
     Args:
-        plan: Who takes part.
-        faults: What goes wrong.
-        seed: Of the faults.
+        plan: The plan of the centres.
+        faults: Faults of the run.
+        seed: Seed of the faults.
 
     Attributes:
         now: Rounds so far.
         nodes: The present or last life of every centre.
         lives: All lives so far.
-        bytes: Sent so far.
+        bytes: Bytes sent so far.
     """
 
     def __init__(self, plan: Plan, faults: Faults, seed: int) -> None:
@@ -50,7 +50,7 @@ class VirtualNetwork:
 
     @property
     def up(self) -> Bools:
-        """(centres,) whose processes run."""
+        """(centres,) True on centres whose processes run."""
         return self._up.copy()
 
     @property
@@ -60,7 +60,7 @@ class VirtualNetwork:
 
     @property
     def held(self) -> Floats:
-        """(centres,) CPU held by those whose processes run."""
+        """(centres,) CPU held by centres whose processes run."""
         held = self._of_running(lambda node: int(node.ledger.held[0]))
         return self._plan.problem.quanta.shares(held)
 
@@ -74,14 +74,14 @@ class VirtualNetwork:
         return np.array([node.local.model for node in self.nodes])
 
     def books(self) -> Books:
-        """Where all quanta are; the audit."""
+        """The balance of all quanta."""
         return books(self.lives)
 
     def check(self) -> Books:
-        """The books, once they agree and all shares in use are within boxes and budget.
+        """The balance, after a check that it is right and that shares respect boxes and budget.
 
         Raises:
-            AuditError: They do not.
+            AuditError: The balance is wrong, or a share breaks its box or the budget.
         """
         found, budget = self.books(), self._plan.problem.budget
         out = [node.life[0] for node in self.nodes if not _in_box(node, node.share(self.now))]
@@ -104,12 +104,12 @@ class VirtualNetwork:
         return found
 
     def round(self) -> None:
-        """All tick, then what is due arrives."""
+        """Let all centres tick, then deliver the due messages."""
         self._fate()
         for k, node in enumerate(self.nodes):
             if not self._up[k]:
                 continue
-            if node.ended:  # declared dead by the others: it starts anew, with nothing
+            if node.ended:  # the others declared it dead: it starts a new life without holdings
                 self._begin(k)
             for receiver, data in self._tick(k):
                 self._send(k, receiver, data)
@@ -134,7 +134,7 @@ class VirtualNetwork:
                 self._begin(crash.centre)
 
     def _begin(self, centre: int) -> None:
-        """A new life, from what is on stable storage."""
+        """Begin a new life, from the stable storage."""
         memory: Memory = self._memory[centre].next_life(centre)
         self.nodes[centre] = self._plan.node(centre, memory)
         self.lives.append(self.nodes[centre])
@@ -167,13 +167,13 @@ class VirtualNetwork:
 
 
 class ProtocolShares:
-    """The shares of a virtual network, as a side of a simulated run.
+    """The shares of a virtual network, as the sharing part of a simulated run.
 
     Args:
         world: The network; each step is one of its rounds.
 
     Attributes:
-        bits: Sent so far, models included.
+        bits: Bits sent so far, models included.
     """
 
     def __init__(self, world: VirtualNetwork) -> None:
@@ -183,12 +183,12 @@ class ProtocolShares:
 
     @property
     def alive(self) -> Bools:
-        """(centres,) whose processes run."""
+        """(centres,) True on centres whose processes run."""
         return self._world.up
 
     @property
     def leased(self) -> Bools:
-        """(centres,) who use a share: the others have no lease, or hold less than their limit."""
+        """(centres,) True on centres that use a share: leased, at their lower limit or above."""
         return self._world.shares > 0.0
 
     @property
@@ -198,19 +198,19 @@ class ProtocolShares:
 
     @property
     def held(self) -> Floats:
-        """(centres,) CPU held by those whose processes run."""
+        """(centres,) CPU held by centres whose processes run."""
         return self._world.held
 
     @property
     def quanta(self) -> tuple[Longs, Longs]:
-        """Held by the living and by the dead not yet settled; under way between them."""
+        """Quanta held by living and by unsettled dead centres, and in flight between them."""
         return self._books.held[:1], self._books.in_flight[:1]
 
     def step(self, network: Network, number: int) -> None:
-        """One round, and the books after it.
+        """Make one round, and audit it.
 
         Raises:
-            AuditError: A quantum was lost, made or used twice.
+            AuditError: A quantum was lost, created or used twice.
         """
         self._world.round()
         self._books = self._world.check()
@@ -218,15 +218,15 @@ class ProtocolShares:
 
 
 class ProtocolModels:
-    """The models of a virtual network, as a side of a simulated run.
+    """The models of a virtual network, as the training part of a simulated run.
 
     Args:
-        world: The network, moved by the side of the shares.
+        world: The network, which the sharing part advances.
 
     Attributes:
-        bits: 0: what is sent counts with the shares.
-        models: (centres, scalars) everybody's model.
-        tracking_error: 0: the audit of every round counts the surpluses, too, in whole quanta.
+        bits: 0, since the sharing part counts all bits.
+        models: (centres, scalars) the model of each centre.
+        tracking_error: 0, since the audit of every round also counts the surpluses in whole quanta.
     """
 
     bits = 0
@@ -237,11 +237,11 @@ class ProtocolModels:
         self.models = world.models
 
     def step(self, network: Network, number: int) -> None:
-        """Look at the models after a round."""
+        """Read the models after a round."""
         self.models = self._world.models
 
 
 def _in_box(node: Node, share: int) -> bool:
-    """Whether a share in use is within the limits, and no more than is held."""
+    """Whether a share in use is within the limits and at most the holdings."""
     held, node_config = int(node.ledger.held[0]), node.node_config
     return share == 0 or (node_config.least <= share <= node_config.most and share <= held)

@@ -1,1 +1,1 @@
-"""Who talks to whom: graphs, random families, reading them from files."""
+"""Graphs of centres: given, drawn at random, or read from files."""

@@ -1,4 +1,4 @@
-"""Who talks to whom, with which weight, and how that changes in time."""
+"""The network: links between centres, their weights, and their changes in time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from walras.network.graph.random_graphs import draw
 from walras.network.graph.reading import link_pairs, link_weights, metropolis, read_links
 from walras.types import Bools, Floats, Longs
 
-_DENSE = 600  # nodes up to which spectra are computed in full
+_DENSE = 600  # number of nodes up to which spectra are computed in full
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,11 @@ class Law:
 
     Attributes:
         every: Steps between two changes.
-        kind: ``redraw`` draws the graph anew, ``union`` shows one part of its links at a time.
-        parts: For ``union``: parts, whose union over that many changes is the whole graph.
+        kind: ``redraw`` draws a new graph; ``union`` shows one part of its links at a time.
+        parts: For ``union``: number of parts; over that many changes their union is the whole
+            graph.
         failing: Probability that a link is down for the length of a change.
-        seed: Of the draws.
+        seed: Seed of the draws.
     """
 
     every: int
@@ -44,7 +45,7 @@ class Law:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A weighted graph of centres: who talks to whom.
+    """A weighted graph of centres that talk to their neighbours.
 
     Make one with :meth:`of`, :meth:`ring`, :meth:`grid`, :meth:`erdos_renyi`,
     :meth:`small_world` or :meth:`from_file`.
@@ -52,14 +53,14 @@ class Network:
     Source: arXiv 2510.25176, assumption 2 (undirected graphs with symmetric weights).
 
     Attributes:
-        centres: How many.
-        tail: (arcs,) where an arc begins. An undirected link is two arcs: all links one way come
-            first, then all of them the other way.
-        head: (arcs,) where it ends: what the tail sends, the head hears.
+        centres: Number of centres.
+        tail: (arcs,) sender of each arc. An undirected link is two
+        arcs: all links in one direction come first, then all in the other.
+        head: (arcs,) receiver of each arc.
         weight: (arcs,) > 0.
-        directed: Whether any link leads one way only, or has two weights.
-        family: The name and the numbers by which it was drawn; empty for given links.
-        law: How it changes in time; None for never.
+        directed: Whether any link is one-way, or has two weights.
+        family: The name and the numbers of its random family; empty for given links.
+        law: How it changes in time; None if it does not.
 
     Example:
         >>> from walras.network import Network
@@ -91,12 +92,12 @@ class Network:
         """A graph from a list of links.
 
         Args:
-            centres: How many nodes.
+            centres: Number of nodes.
             links: (links, 2) node numbers, from sender to receiver when directed.
             weights: (links,); Metropolis weights 1 / (1 + the larger degree) when left out, or 1 /
                 (1 + out-degree of the sender) when directed.
-            directed: Whether a link leads one way only.
-            family: The name and the numbers by which it was drawn, to draw it again.
+            directed: Whether links are one-way.
+            family: The name and the numbers of its random family, to draw it again.
 
         Returns:
             The network.
@@ -122,9 +123,9 @@ class Network:
     def erdos_renyi(
         cls, centres: int, p: float, *, seed: int = 0, directed: bool = False
     ) -> Network:
-        """Every pair (every arc, when directed) is a link with probability ``p``.
+        """Draw each pair (each arc, when directed) as a link with probability ``p``.
 
-        Drawn again until it is connected, up to 100 times.
+        The draw is repeated up to 100 times until the graph is connected.
 
         Args:
             centres: How many nodes, 2 or more.
@@ -143,7 +144,7 @@ class Network:
 
     @classmethod
     def ring(cls, centres: int, *, directed: bool = False) -> Network:
-        """Everyone talks to the two beside them (to the next one only, when directed).
+        """A ring: each centre talks to both neighbours (only to the next one, when directed).
 
         Args:
             centres: How many nodes, 2 or more.
@@ -156,7 +157,7 @@ class Network:
 
     @classmethod
     def grid(cls, rows: int, columns: int) -> Network:
-        """A rectangle of centres that talk to those beside, above and below.
+        """A rectangular grid: each centre talks to those beside, above and below it.
 
         Args:
             rows: Rows of the rectangle, 1 or more.
@@ -175,7 +176,7 @@ class Network:
 
         Args:
             centres: How many nodes, 3 or more.
-            k: Neighbours of each before rewiring; even, 2 <= k < centres.
+            k: Number of neighbours before rewiring; even, 2 <= k < centres.
             p: Probability that a link is rewired, 0 <= p <= 1.
             seed: Seed of the draw.
 
@@ -213,13 +214,13 @@ class Network:
         Args:
             path: The file, ending in ``.json``, ``.graphml``, ``.csv`` or SNDlib's ``.txt`` or
                 ``.xml``.
-            directed: Whether the links of a file lead one way only.
+            directed: Whether the links of a file are one-way.
 
         Returns:
             The network; parallel links count once.
 
         Raises:
-            DataError: The file is not there, or not of its form.
+            DataError: The file does not exist, or has another form.
             InputError: The graph in it cannot be used.
         """
         path = Path(path)
@@ -231,7 +232,7 @@ class Network:
         if not directed and one_way:
             graph = graph.both_ways()
         links = np.stack([graph.source, graph.target], axis=1)
-        # Cables side by side are one link here.
+        # Parallel cables are one link here.
         links = np.unique(links if one_way else np.sort(links, axis=1), axis=0)
         return cls.of(len(graph.names), links, directed=one_way)
 
@@ -243,15 +244,15 @@ class Network:
         parts: int = 2,
         seed: int = 0,
     ) -> Network:
-        """The same network, changing every so many steps.
+        """The same network with a change after every ``every`` steps.
 
         Args:
             every: Steps between changes, at least 1.
-            kind: ``redraw`` draws the graph anew from its family (relabels the centres where the
-                family has no chance in it); ``union`` shows one of ``parts`` parts of the links at
-                a time, none of which need be connected.
-            parts: How many parts ``union`` makes.
-            seed: Of the draws.
+            kind: ``redraw`` draws a new graph of the family (or relabels the centres if the family
+                is not random). ``union`` shows one of ``parts`` parts of the links at a time; a
+                part need not be connected.
+            parts: Number of parts for ``union``.
+            seed: Seed of the draws.
 
         Returns:
             The changing network.
@@ -274,10 +275,10 @@ class Network:
         return replace(self, law=Law(every, kind, parts, failing, checks.whole(seed, "seed")))
 
     def failing(self, probability: float, *, every: int = 1, seed: int = 0) -> Network:
-        """The same network, each link down with that probability, drawn every so many steps.
+        """The same network with failing links: each is down with a probability, drawn repeatedly.
 
         Args:
-            probability: That a link is down, 0 <= probability < 1.
+            probability: Probability that a link is down, 0 <= probability < 1.
             every: Steps between draws, at least 1.
             seed: Seed of the draws.
 
@@ -301,18 +302,18 @@ class Network:
         return replace(self, law=replace(law, failing=probability))
 
     def period(self, step: int) -> int:
-        """Number of changes up to a step; the graph stays as it is within one.
+        """Number of changes up to a step; the graph is constant between changes.
 
         Args:
             step: Number of the step, from 0.
 
         Returns:
-            The number of changes so far; 0 for a network that stays.
+            The number of changes so far; 0 for a constant network.
         """
         return step // self.law.every if self.law else 0
 
     def at(self, step: int) -> Network:
-        """The graph in force at a step, without a law of its own.
+        """The constant graph at a step.
 
         Args:
             step: Number of the step, from 0.
@@ -345,39 +346,39 @@ class Network:
         )
 
     def without(self, gone: Bools) -> Network:
-        """The graph among the centres that are left; the others keep their numbers.
+        """The graph without some centres; the others keep their numbers.
 
         Args:
-            gone: (centres,) which are left out.
+            gone: (centres,) True on centres that are left out.
 
         Returns:
-            The network of the others' links.
+            The network of the links between the others.
         """
         return self._keep(~(gone[self.tail] | gone[self.head]))
 
     @property
     def links(self) -> int:
-        """Links: pairs when undirected, arcs when directed."""
+        """Number of links: pairs when undirected, arcs when directed."""
         return len(self.tail) if self.directed else len(self.tail) // 2
 
     @cached_property
     def out_weight(self) -> Floats:
-        """(centres,) weights a centre sends with."""
+        """(centres,) total weight with which each centre sends."""
         return np.asarray(np.bincount(self.tail, self.weight, self.centres), np.float64)
 
     @cached_property
     def in_weight(self) -> Floats:
-        """(centres,) weights a centre hears with."""
+        """(centres,) total weight with which each centre receives."""
         return np.asarray(np.bincount(self.head, self.weight, self.centres), np.float64)
 
     @property
     def balanced(self) -> bool:
-        """Whether every centre hears with the weight it sends with."""
+        """Whether every centre receives with the same total weight as it sends."""
         return bool(np.allclose(self.out_weight, self.in_weight, rtol=1e-12, atol=0.0))
 
     @cached_property
     def receive(self) -> sparse.csr_array:
-        """(centres, centres) row Laplacian D_in - A: y - receive @ y averages what is heard."""
+        """(centres, centres) row Laplacian D_in - A; y - receive @ y averages received values."""
         return self._laplacian(self.in_weight)
 
     @cached_property
@@ -387,7 +388,7 @@ class Network:
 
     @cached_property
     def incidence(self) -> sparse.csr_array:
-        """(centres, links) whole numbers: a link takes from its tail and gives to its head."""
+        """(centres, links) integers: a link takes from its tail and gives to its head."""
         tail, head = self.tail[: self.links], self.head[: self.links]
         link, ones = np.arange(self.links), np.ones(self.links, np.int64)
         ends = (np.concatenate([head, tail]), np.concatenate([link, link]))
@@ -402,9 +403,9 @@ class Network:
 
     @property
     def spectral_bound(self) -> float:
-        """At least the largest eigenvalue of the Laplacian: max over links of both degrees.
+        """A bound on the Laplacian's largest eigenvalue: max over links of both degrees' sum.
 
-        A centre knows its own part; the maximum takes as many rounds as the diameter.
+        Each centre knows its own part. The maximum takes as many rounds as the diameter.
         """
         if not len(self.tail):
             return 0.0
@@ -421,7 +422,7 @@ class Network:
             return float(spectrum[1]), float(spectrum[-1])
         start = np.random.default_rng(0).standard_normal(self.centres)
         top = sparse.linalg.eigsh(laplacian, 1, return_eigenvectors=False, v0=start)[0]
-        # The smallest eigenvalues of L are the largest of top - L: no factorisation is needed.
+        # The smallest eigenvalues of L are the largest of top - L, so no factorisation is needed.
         flipped = sparse.csr_array(sparse.eye_array(self.centres) * top - laplacian)
         ends = sparse.linalg.eigsh(
             flipped, 2, return_eigenvectors=False, v0=start, tol=1e-4, maxiter=20000
@@ -430,7 +431,7 @@ class Network:
 
     @cached_property
     def diameter(self) -> int:
-        """Links on the longest of all shortest paths (from a sample of ends when large)."""
+        """Length of the longest shortest path in links (from a sample of ends when large)."""
         graph = sparse.csr_array(
             (np.ones(len(self.tail)), (self.tail, self.head)), shape=(self.centres,) * 2
         )
@@ -439,10 +440,10 @@ class Network:
         return int(hops[np.isfinite(hops)].max())
 
     def check_connected(self) -> None:
-        """Refuse a graph in which some centre cannot hear of another.
+        """Refuse a graph in which some centre cannot receive from another.
 
         Raises:
-            InputError: It is not (strongly) connected; names a centre that is cut off.
+            InputError: It is not (strongly) connected; the message names a centre that is cut off.
         """
         ones = np.ones(len(self.tail))
         graph = sparse.csr_array((ones, (self.tail, self.head)), shape=(self.centres,) * 2)
@@ -468,7 +469,7 @@ def _check_several(centres: int) -> None:
 
 
 def _link_number(network: Network) -> Longs:
-    """(arcs,) the number of the link that each arc belongs to."""
+    """(arcs,) number of each arc's link."""
     if network.directed:
         return np.arange(len(network.tail))
     return np.tile(np.arange(network.links), 2)

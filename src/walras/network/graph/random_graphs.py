@@ -1,4 +1,4 @@
-"""Links of graph families, drawn at random."""
+"""Random draws of links for graph families."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from walras.types import Longs
 
 
 def draw(family: tuple[Any, ...], rng: np.random.Generator, *, directed: bool = False) -> Longs:
-    """(links, 2) of a family: its name, the number of centres, then its own numbers."""
+    """Draw the (links, 2) of a family: its name, the number of centres, then its own numbers."""
     name, centres, *rest = family
     if name == "erdos_renyi":
         return _erdos_renyi(centres, rest[0], rng, directed=directed)
@@ -24,14 +24,14 @@ def draw(family: tuple[Any, ...], rng: np.random.Generator, *, directed: bool = 
 
 
 def _erdos_renyi(n: int, p: float, rng: np.random.Generator, *, directed: bool) -> Longs:
-    """Pairs by their number, so that time and memory go with the links and not with n^2."""
+    """Draw pairs by their number, so that time and memory grow with the links and not with n^2."""
     pairs = n * (n - 1) if directed else n * (n - 1) // 2
     count = int(rng.binomial(pairs, p))
     number = rng.choice(pairs, count, replace=False, shuffle=False)
     if directed:
         tail, head = np.divmod(number, n - 1)
         return np.stack([tail, head + (head >= tail)], axis=1)
-    # Pair (i, j), i < j, has the number j (j - 1) / 2 + i.
+    # Pair (i, j), i < j, has number j (j - 1) / 2 + i.
     j = ((1.0 + np.sqrt(1.0 + 8.0 * number)) / 2.0).astype(np.int64)
     j -= j * (j - 1) // 2 > number
     j += j * (j + 1) // 2 <= number

@@ -1,4 +1,4 @@
-"""What a list of links must be to be a graph, and how it is read from a file."""
+"""Checks of lists of links, and their reading from files."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from walras.types import Floats, Longs
 
 
 def metropolis(centres: int, tail: Longs, head: Longs, *, directed: bool) -> Floats:
-    """(arcs,) 1 / (1 + the larger degree of both ends), or of the sender when directed."""
+    """(arcs,) Metropolis weights 1 / (1 + the larger degree of both ends, or the sender's)."""
     degree = np.bincount(tail, minlength=centres)
     larger = degree[tail] if directed else np.maximum(degree[tail], degree[head])
     return np.asarray(1.0 / (1.0 + larger), np.float64)
 
 
 def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Longs:
-    """(links, 2) checked.
+    """Check a list of links and return it as (links, 2).
 
     Raises:
-        InputError: A link has no two different centres, or comes twice.
+        InputError: A link does not have two different centres, or comes twice.
     """
     pairs = np.asarray(links)
     if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not np.issubdtype(pairs.dtype, np.integer):
@@ -58,7 +58,7 @@ def link_pairs(centres: int, links: npt.ArrayLike, *, directed: bool) -> Longs:
 
 
 def link_weights(weights: npt.ArrayLike, links: int) -> Floats:
-    """(links,) checked.
+    """Check a list of weights and return it as (links,).
 
     Raises:
         InputError: One is missing, or not positive.
@@ -70,10 +70,10 @@ def link_weights(weights: npt.ArrayLike, links: int) -> Floats:
 
 
 def read_links(path: Path) -> tuple[Longs, list[float] | None]:
-    """Links and weights, if any, from lines ``from,to[,weight]``.
+    """Read links, and weights if any, from lines ``from,to[,weight]``.
 
     Raises:
-        DataError: The file is not there, not of that form, or empty.
+        DataError: The file does not exist, has another form, or is empty.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:

@@ -1,1 +1,1 @@
-"""What links do to messages: quantisers, faults, bits."""
+"""Links: quantisers, faults, and the count of bits."""

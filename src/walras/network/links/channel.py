@@ -1,4 +1,4 @@
-"""What neighbours know of each other's numbers over links without faults."""
+"""The neighbours' knowledge of each other's numbers over links without faults."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Real = TypeVar("Real", bound=np.floating)
 
 
 class Channel(Generic[Real]):
-    """A broadcast of one vector a centre and step, (centres, scalars).
+    """A broadcast of one vector for each centre and step, (centres, scalars).
 
-    Every neighbour hears the same codes, so one copy stands for all of theirs.
+    Every neighbour receives the same codes, so one copy serves for all of them.
 
     Args:
-        links: What is coded, and how.
+        links: The coding of the messages.
         scalars: Size of a message.
     """
 
@@ -29,9 +29,9 @@ class Channel(Generic[Real]):
         self.message_bits = links.bits(scalars)
 
     def broadcast(self, values: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """What all neighbours hold of ``values`` after this step's message.
+        """The neighbours' knowledge of ``values`` after this step's message.
 
-        Innovation coding starts from zero, known to all.
+        Innovation coding starts from zero, which all know.
         """
         if self._links.mode != "innovation":
             return sent(self._links, values)
@@ -41,7 +41,7 @@ class Channel(Generic[Real]):
         return self._known
 
     def differences(self, values: npt.NDArray[Real], network: Network) -> npt.NDArray[Real]:
-        """(links, scalars) tail's value minus head's, as both ends of a link know it."""
+        """(links, scalars) the tail's value minus the head's, as both ends of a link know it."""
         tail, head = network.tail[: network.links], network.head[: network.links]
         if self._links.mode == "difference":
             return sent(self._links, values[tail] - values[head])

@@ -15,8 +15,8 @@ class Crash:
 
     Attributes:
         centre: Its number, from 0.
-        step: The step at which it falls silent, with all it holds.
-        rejoin: The step at which it comes back with nothing; None for never.
+        step: The step at which it stops, with all its holdings.
+        rejoin: The step at which it comes back without holdings; None for never.
 
     Example:
         >>> from walras.network import Crash, Faults
@@ -31,7 +31,7 @@ class Crash:
 
 @dataclass(frozen=True)
 class Cut:
-    """A time in which no message passes between some centres and all others.
+    """A period without messages between some centres and all others.
 
     Attributes:
         centres: Numbers of the centres on one side.
@@ -65,19 +65,18 @@ class Cut:
 
 @dataclass(frozen=True)
 class Faults:
-    """Rates of faults, alike and independent on every link and at every step.
+    """Rates of faults, equal and independent on every link and at every step.
 
     Attributes:
         loss: Probability that a message never arrives, 0 <= loss < 1.
         duplication: Probability that a message arrives twice, 0 <= duplication < 1.
         reordering: Probability that the next message overtakes a message, 0 <= reordering < 1.
-        delay: Most steps that a message is under way beyond the usual one; uniform on 0..delay.
-        crashes: When which centre stops; ``{centre: step}``, or :class:`Crash` objects or tuples
+        delay: Largest delay of a message in steps; delays are uniform on 0..delay.
+        crashes: The crashes: ``{centre: step}``, or :class:`Crash` objects or tuples
             ``(centre, step)`` and ``(centre, step, rejoin)``.
         lease: Steps of silence after which the vectorised back end declares a centre dead, at least
             1. The protocol's leases are in its settings.
-        cuts: When the network falls apart; :class:`Cut` objects or tuples ``(centres, step,
-            until)``.
+        cuts: The cuts of the network: :class:`Cut` objects or tuples ``(centres, step, until)``.
 
     Raises:
         InputError: A rate or a number is out of its range.
@@ -123,37 +122,37 @@ class Faults:
 
     @property
     def all_crashes(self) -> tuple[Crash, ...]:
-        """The crashes, whichever way they were given."""
+        """The crashes as objects."""
         return tuple(self.crashes)  # type: ignore[arg-type]
 
     @property
     def all_cuts(self) -> tuple[Cut, ...]:
-        """The cuts, whichever way they were given."""
+        """The cuts as objects."""
         return tuple(self.cuts)  # type: ignore[arg-type]
 
     @property
     def silence(self) -> float:
-        """Probability that a message tells nothing: it is lost, or the next one overtakes it.
+        """Probability that a message brings no news: it is lost, or the next one overtakes it.
 
-        What comes twice tells nothing the second time.
+        A repeated message brings no news either.
         """
         return 1.0 - (1.0 - self.loss) * (1.0 - self.reordering)
 
     @property
     def any(self) -> bool:
-        """Whether anything goes wrong at all."""
+        """Whether any fault is possible."""
         rates = self.loss or self.duplication or self.reordering or self.delay
         return bool(rates or self.crashes or self.cuts)
 
     def running(self, centres: int, step: int) -> int:
-        """How many of the centres run at a step.
+        """Number of centres that run at a step.
 
         Args:
-            centres: How many centres there are.
+            centres: Number of centres.
             step: Number of the step.
 
         Returns:
-            The number of those that run.
+            The number of running centres.
         """
         down = {
             crash.centre
@@ -166,10 +165,8 @@ class Faults:
         """Refuse crashes and cuts of centres that do not exist, and crashes of all centres.
 
         Args:
-            centres: How many centres there are.
-
-        Raises:
-            InputError: A crash names no centre, or none would survive.
+            centres: Number of centres. Raises:
+            InputError: A crash names an unknown centre, or no centre would survive.
         """
         for k, crash in enumerate(self.all_crashes):
             if crash.centre >= centres:
@@ -187,7 +184,7 @@ class Faults:
 
 
 def _crash(k: int, entry: object) -> Crash:
-    """A crash, from whatever it was given as."""
+    """Turn a given crash into an object."""
     where = f"faults.crashes[{k}]"
     if isinstance(entry, Crash):
         entry = (entry.centre, entry.step) + (() if entry.rejoin is None else (entry.rejoin,))
@@ -202,7 +199,7 @@ def _crash(k: int, entry: object) -> Crash:
 
 
 def _cut(k: int, entry: object) -> Cut:
-    """A cut, from whatever it was given as."""
+    """Turn a given cut into an object."""
     where = f"faults.cuts[{k}]"
     if isinstance(entry, Cut):
         entry = (entry.centres, entry.step, entry.until)

@@ -1,4 +1,4 @@
-"""What a link carries: ideal numbers, uniform codes, or logarithmic codes, counted in bits.
+"""Codes of messages, counted in bits: 64-bit numbers, uniform codes, or logarithmic codes.
 
 Source of the logarithmic quantiser: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176,
 equation 33, with rounding to the nearest exponent (floor would break the sector around 1).
@@ -22,28 +22,28 @@ Mode = Literal["value", "difference", "innovation"]
 what is new since the last message."""
 
 Real = TypeVar("Real", bound=np.floating)
-_DOUBLE = 64  # bits of a number sent as it is
+_DOUBLE = 64  # bits of an uncoded number
 _HEADER = 16  # bits of a message's scale, an exponent with a sign
-_FARTHEST = 2**14 - 1  # largest exponent, either sign
+_FARTHEST = 2**14 - 1  # largest exponent, of either sign
 _NONE = -1e6  # the exponent of zero
 
 
 class Links(Protocol):
-    """What every kind of link knows of itself."""
+    """The interface of every kind of link."""
 
     @property
     def mode(self) -> Mode:
-        """What is coded."""
+        """The coded quantity."""
 
     @property
     def sector(self) -> float:
-        """Upper bound of decoded over coded value; 1 where nothing is changed."""
+        """Upper bound of decoded over coded value; 1 if values stay unchanged."""
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """What receivers decode from messages ``u`` (..., scalars), one a row."""
+        """The values that receivers decode from messages ``u`` (..., scalars), one a row."""
 
     def bits(self, scalars: int) -> int:
-        """Size of a message of so many scalars."""
+        """Bits of a message with so many scalars."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class Ideal:
     """Links that carry 64-bit numbers.
 
     Attributes:
-        mode: What is coded: the values themselves.
-        sector: Upper bound of decoded over coded value: 1.
+        mode: The coded quantity: the values themselves.
+        sector: Upper bound of decoded over coded
+        value: 1.
 
     Example:
         >>> import numpy as np
@@ -65,7 +66,7 @@ class Ideal:
     sector: float = 1.0
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """``u`` itself.
+        """Return ``u`` unchanged.
 
         Args:
             u: (..., scalars) messages, one a row.
@@ -76,10 +77,10 @@ class Ideal:
         return u
 
     def bits(self, scalars: int) -> int:
-        """64 a scalar.
+        """64 bits for each scalar.
 
         Args:
-            scalars: How many a message carries.
+            scalars: Number of scalars in a message.
 
         Returns:
             Bits of the message.
@@ -89,15 +90,16 @@ class Ideal:
 
 @dataclass(frozen=True)
 class UniformQuantizer:
-    """Values rounded to multiples of ``step``; leaves a bias of that order.
+    """Values rounded to multiples of ``step``; this leaves a bias of that order.
 
-    Source: arXiv 2510.25176, the quantiser that its section on logarithms compares with.
+    Source: arXiv 2510.25176, the comparison in its section on logarithms.
 
     Attributes:
         step: Distance between codes, in the values' unit, > 0.
-        width: Bits a scalar, 2..32; values beyond :attr:`reach` saturate, which a run refuses.
+        width: Bits for each scalar, 2..32. Values beyond :attr:`reach` saturate, which a run
+            refuses.
         mode: What is coded: the values themselves.
-        sector: Upper bound of decoded over coded value, rounding aside: 1.
+        sector: Upper bound of decoded over coded value, without rounding: 1.
 
     Raises:
         InputError: The step is not positive, or the width not in 2..32.
@@ -123,7 +125,7 @@ class UniformQuantizer:
 
     @property
     def reach(self) -> float:
-        """step (2^(width - 1) - 1): the largest value there is a code for."""
+        """The largest value with a code: step (2^(width - 1) - 1)."""
         return float(self.step * (2 ** (self.width - 1) - 1))
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
@@ -141,10 +143,10 @@ class UniformQuantizer:
         return rounded
 
     def bits(self, scalars: int) -> int:
-        """``width`` a scalar.
+        """``width`` bits for each scalar.
 
         Args:
-            scalars: How many a message carries.
+            scalars: Number of scalars in a message.
 
         Returns:
             Bits of the message.
@@ -153,10 +155,10 @@ class UniformQuantizer:
 
 
 def sent(links: Links, values: npt.NDArray[Real]) -> npt.NDArray[Real]:
-    """What receivers decode from values or differences (innovations take several messages).
+    """The values that receivers decode; innovations take several messages.
 
     Raises:
-        InputError: A value is beyond the codes' range: receivers would never hear it.
+        InputError: A value is beyond the codes' range, so receivers would never get it.
     """
     reach = float(getattr(links, "reach", math.inf)) * (1.0 + 1e-12)
     size = np.abs(values)
@@ -171,7 +173,7 @@ def sent(links: Links, values: npt.NDArray[Real]) -> npt.NDArray[Real]:
 
 
 class Code(NamedTuple):
-    """A message as it goes over the wire.
+    """A message as it is sent.
 
     Attributes:
         scale: Largest exponent in the message, 16 bits.
@@ -187,16 +189,16 @@ class LogQuantizer:
     """Signs and rounded logarithms: q(u) = sgn(u) exp(rho [log|u| / rho]).
 
     exp(-rho / 2) <= q(u) / u <= exp(rho / 2), tight. A message carries its largest exponent in 16
-    bits and ``width`` bits a scalar (one scalar alone: 16 bits in all); what is more than
-    2^(width - 1) - 2 exponents below the largest counts as zero, and innovation coding sends it
-    when its turn comes.
+    bits, and ``width`` bits for each scalar (a single scalar: 16 bits in all). A value more than
+    2^(width - 1) - 2 exponents below the largest counts as zero; innovation coding sends it in a
+    later message.
 
     Source: arXiv 2510.25176, equation 33.
 
     Attributes:
         rho: Distance between neighbouring levels' logarithms, 0.03 <= rho < 2 ln 2.
-        mode: ``innovation`` converges exactly, ``value`` (the paper's reading) to within a factor
-            exp(rho) only, ``difference`` exactly but no wire can carry it.
+        mode: ``innovation`` converges exactly; ``value`` (the paper's reading) only to within a
+            factor exp(rho); ``difference`` exactly, but no real link can carry it.
         width: Bits a scalar, 2..16.
 
     Raises:
@@ -231,14 +233,14 @@ class LogQuantizer:
 
     @property
     def digits(self) -> int:
-        """How many exponents, of either sign, a scalar can tell apart."""
+        """Number of exponents, of either sign, that a scalar can distinguish."""
         return int(2 ** (self.width - 1) - 1)
 
     def bits(self, scalars: int) -> int:
-        """16 for the scale and ``width`` a scalar; 16 in all for one scalar.
+        """16 bits for the scale and ``width`` bits for each scalar; 16 in all for one scalar.
 
         Args:
-            scalars: How many a message carries.
+            scalars: Number of scalars in a message.
 
         Returns:
             Bits of the message.
@@ -246,7 +248,7 @@ class LogQuantizer:
         return _HEADER if scalars == 1 else _HEADER + self.width * scalars
 
     def quantise(self, u: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        """What receivers decode; the same as :meth:`decode` of :meth:`encode`, for each row.
+        """The values that receivers decode: :meth:`decode` of :meth:`encode`, for each row.
 
         Args:
             u: (..., scalars) messages, one a row.
@@ -278,7 +280,7 @@ class LogQuantizer:
         return Code(int(scale), np.where(u < 0, -distance, distance))
 
     def decode(self, code: Code) -> Floats:
-        """The scalars that a message stands for.
+        """The scalars of a message.
 
         Args:
             code: A message's code.
@@ -292,7 +294,7 @@ class LogQuantizer:
         return np.where(distance > 0, np.copysign(level, code.digits), 0.0)
 
     def _exponents(self, u: npt.NDArray[Real]) -> Floats:
-        """[log|u| / rho]; far down for zero and for what is too small to have an exponent."""
+        """[log|u| / rho]; very low for zero and for values too small to have an exponent."""
         size = np.abs(u).astype(np.float64)
         some = size > math.exp(max(-_FARTHEST * self.rho, -744.0))
         exponent = np.rint(np.log(np.where(some, size, 1.0)) / self.rho)

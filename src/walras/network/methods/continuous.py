@@ -1,7 +1,8 @@
-"""The paper's differential equations 30 to 32, integrated by scipy: for the record.
+"""The paper's differential equations 30 to 32, integrated by scipy, for reference.
 
-The algorithm is the discrete one (:func:`walras.network.simulate`). With quantised links the right
-side jumps, so that adaptive integrators take tiny steps there; ideal links are the meaningful case.
+The algorithm is the discrete one (:func:`walras.network.simulate`). With quantised links the
+right-hand side jumps, and adaptive integrators take tiny steps there. Ideal links are the
+meaningful case.
 """
 
 from __future__ import annotations
@@ -57,19 +58,19 @@ def integrate(
     The last term is replaced by z = grad g(y) + s with s' = -L q(z), which is the same.
 
     Args:
-        problem: Costs (boxes play no part) and losses.
-        network: An undirected or weight-balanced graph, as it is at time 0.
+        problem: Costs and losses; boxes are ignored.
+        network: An undirected or weight-balanced graph; its links at time 0 count.
         end: Last time.
         links: The quantiser q, by value; ideal when left out.
         alpha: Weight of the gradient.
-        start: What z begins with.
-        points: Times at which to look.
-        method: Of ``scipy.integrate.solve_ivp``.
-        tolerance: Relative; the absolute one is a thousandth.
+        start: First value of z.
+        points: Number of times in the result.
+        method: Method of ``scipy.integrate.solve_ivp``.
+        tolerance: Relative tolerance; the absolute one is a thousandth of it.
 
     Raises:
         InputError: The weights are not balanced.
-        EngineError: The integrator gave up.
+        EngineError: The integrator failed.
     """
     graph, code = network.at(0), links or Ideal()
     if not graph.balanced:
@@ -108,7 +109,7 @@ def integrate(
 def _equations(
     problem: Problem, graph: Network, links: Links, alpha: float, start: Start
 ) -> tuple[Floats, Callable[[float, Floats], Floats], int]:
-    """The first state (x, y, s), the right side, and the scalars of a model."""
+    """The first state (x, y, s), the right-hand side, and the number of a model's scalars."""
     n, laplacian = problem.centres, graph.receive
     shares = np.full(n, problem.budget / n)
 

@@ -1,4 +1,4 @@
-"""The surplus method's model on a graph that stays: exact diffusion, one message a step."""
+"""The surplus method's model on a constant graph: exact diffusion, one message a step."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from walras.network.methods.tracker_state import Surpluses
 class Diffused(Surpluses):
     """v = y - step (grad g(y) + s), y+ = v + mix pull(v), s+ = s - (mix / step) pull(v).
 
-    At the end v and y agree everywhere and s = -grad g(y), so that the gradients sum to 0 as the
-    surpluses do. Source: NIDS (Li, Shi and Yan 2019) and exact diffusion (Yuan, Ying, Zhao and
-    Sayed 2019) with s for their difference of two steps; with innovation codes, COLD (Zhang, You
-    and Xie, arXiv 2105.06697), which converges linearly on strongly convex losses.
+    In the limit v and y are equal in all centres and s = -grad g(y). The gradients then sum to 0,
+    since the surpluses do. Source: NIDS (Li, Shi and Yan 2019) and exact diffusion (Yuan, Ying,
+    Zhao and Sayed 2019) with s for their difference of two steps; with innovation codes, COLD
+    (Zhang, You and Xie, arXiv 2105.06697), which converges linearly on strongly convex losses.
 
     Args:
         setting: The problem, the network and the links.
@@ -32,7 +32,7 @@ class Diffused(Surpluses):
         self._mix = steps.mix
 
     def step(self, network: Network, number: int) -> None:
-        """One gradient, one message, one flow that moves model and surplus."""
+        """Compute one gradient, send one message, and move model and surplus by one flow."""
         gradient = self._loss.gradient(self.models, self._data, self._centres)
         moved = adapted(self.models, gradient, self._surplus, self.step_size)
         flow = -self._mix * (network.receive @ self._about.broadcast(moved))

@@ -1,4 +1,4 @@
-"""Watching a learner: its step is halved when residuals grow."""
+"""A guard that halves the step of a learner when residuals grow."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from walras.types import Weights
 
-_EARLY = 100  # first steps, which are all looked at: a step far too large shows at once
-_WINDOW = 10  # steps between later looks at the residual
-_GROWTH = 10.0  # of the residual over its least, at which the step is halved
+_EARLY = 100  # first steps, which are all checked, since a far too large step shows at once
+_WINDOW = 10  # steps between later checks of the residual
+_GROWTH = 10.0  # growth of the residual over its least value at which the step is halved
 
 
 class Guard:
-    """Says when a step should be halved: bounds hold for quadratics, or for L as it was stated.
+    """Decides when to halve a step, since bounds hold only for quadratics, or for the given L.
 
     Args:
-        wanted: Whether to look at all.
+        wanted: Whether to check at all.
 
     Attributes:
-        halvings: Steps at which it said so.
+        halvings: Steps at which it asked for a halving.
     """
 
     def __init__(self, *, wanted: bool) -> None:
@@ -29,9 +29,9 @@ class Guard:
         """Whether |pull| and the models' spread have grown tenfold over their least.
 
         Args:
-            number: The step just made; the first are looked at, then every tenth.
-            pull: (centres, scalars) what vanishes at the optimum.
-            models: (centres, scalars) what agrees there.
+            number: Number of the last step; the first steps are checked, then every tenth.
+            pull: (centres, scalars) a residual that vanishes at the optimum.
+            models: (centres, scalars) the models, which agree there.
         """
         if not self._wanted or (number >= _EARLY and number % _WINDOW):
             return False

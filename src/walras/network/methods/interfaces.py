@@ -1,4 +1,4 @@
-"""The two halves of a run: who holds which share, and who holds which model."""
+"""The interfaces of a method: a sharing part and a training part."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from walras.types import Bools, Floats, Longs, Weights
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a method is started with.
+    """The inputs of a method.
 
     Attributes:
         problem: Costs, budget, boxes, losses.
-        network: Who talks to whom.
-        links: What they carry.
-        faults: What goes wrong, or None.
-        seed: Of batches and faults.
-        start: (centres,) fractions of the budget to begin with, or None for equal ones.
+        network: The graph of the centres.
+        links: The coding of messages.
+        faults: Faults of the run, or None.
+        seed: Seed of batches and faults.
+        start: (centres,) first fractions of the budget, or None for equal ones.
     """
 
     problem: Problem
@@ -35,59 +35,59 @@ class Setting:
     start: Floats | None
 
     def first_models(self) -> Weights:
-        """(centres, scalars) the model that all begin with, once for each."""
+        """(centres, scalars) the first model, once for each centre."""
         loss, data = self.problem.learning
         return np.repeat(loss.start(data, self.seed)[None], self.problem.centres, axis=0)
 
 
 class ShareSide(Protocol):
-    """Shares and how they move."""
+    """The sharing part: shares and their steps."""
 
     bits: int
 
     @property
     def alive(self) -> Bools:
-        """(centres,) who takes part."""
+        """(centres,) True on centres that take part."""
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each uses."""
+        """(centres,) share that each centre uses."""
 
     @property
     def held(self) -> Floats:
-        """(centres,) what each living centre holds, idle or not."""
+        """(centres,) CPU that each living centre holds, idle or not."""
 
     @property
     def quanta(self) -> tuple[Longs, Longs] | None:
-        """Quanta held by the living, and in flight; None for methods that keep no ledger."""
+        """Quanta held by living centres, and in flight; None for methods without a ledger."""
 
     def step(self, network: Network, number: int) -> None:
-        """Advance by one step on the graph in force."""
+        """Make one step on the present graph."""
 
 
 class ModelSide(Protocol):
-    """Models and how they move."""
+    """The training part: models and their steps."""
 
     bits: int
     models: Weights
 
     @property
     def tracking_error(self) -> float:
-        """How far the trackers' sum is from the gradients'; NaN where there are none."""
+        """Distance between the trackers' sum and the gradients' sum; NaN without trackers."""
 
     def step(self, network: Network, number: int) -> None:
-        """Advance by one step on the graph in force."""
+        """Make one step on the present graph."""
 
 
 class Method(Protocol):
-    """An algorithm: how it starts both sides."""
+    """An algorithm, which starts both parts."""
 
     @property
     def name(self) -> str:
-        """As in tables and figures."""
+        """The name in tables and figures."""
 
     def shares(self, setting: Setting) -> ShareSide:
-        """The side of the shares."""
+        """Set up the sharing part."""
 
     def models(self, setting: Setting) -> ModelSide:
-        """The side of the model; called only when the problem has a loss."""
+        """Set up the training part; called only if the problem has a loss."""

@@ -1,10 +1,10 @@
-"""Running sums on every arc: what was sent, what arrived, what a dead neighbour still owes.
+"""Running sums on every arc: amounts sent, amounts received, and balances of dead neighbours.
 
-The sender of arc i -> j debits at once and sends the cumulative sum of all it ever pushed; the
-receiver credits what is new. A lost message is made good by the next, a repeated or late one
-changes nothing (Hadjicostis, Vaidya and Dominguez-Garcia, IEEE TAC 2016). Kept here as two
-differences that stay bounded: what is under way (sent - received), and what i gave j net (sent to
-j - received from j).
+The sender of arc i -> j debits at once and sends the running sum of all it ever pushed; the
+receiver credits the new part. The next message makes up for a lost one, and a repeated or late one
+changes nothing (Hadjicostis, Vaidya and Dominguez-Garcia, IEEE TAC 2016). Two differences are kept,
+since they stay bounded: the amount in flight (sent - received), and the net amount that i gave j
+(sent to j - received from j).
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ class Ledger:
     """The accounts of all arcs that were ever in force.
 
     Args:
-        centres: How many.
-
-    Attributes:
+        centres: Number of centres. Attributes:
         tail: (accounts,) sender.
         head: (accounts,) receiver.
         under_way: (accounts,) quanta pushed and not yet credited.
         given: (accounts,) net quanta that the tail gave the head, by the tail's books.
-        view: (accounts,) the head's marginal cost as the tail last heard it, NaN if never.
+        view: (accounts,) the head's marginal cost in the last message to the tail, NaN if none.
         base: (accounts,) the tail's marginal cost that the head is known to have.
-        heard: (accounts,) what the head has of the tail's, though the tail may not know.
+        heard: (accounts,) the tail's marginal cost that the head has; the tail may not know.
     """
 
     def __init__(self, centres: int) -> None:
@@ -41,7 +39,7 @@ class Ledger:
         self.view = self.base = self.heard = np.zeros(0)
 
     def accounts(self, network: Network) -> tuple[Longs, Longs]:
-        """Positions of a graph's arcs, and of the arcs the other way; opens what is new."""
+        """Accounts of a graph's arcs, and of the reverse arcs; opens new ones."""
         if network is self._last[0]:
             return self._last[1]
         key = network.tail * self._centres + network.head
@@ -66,20 +64,20 @@ class Ledger:
             setattr(self, name, np.concatenate([getattr(self, name), column])[order])
 
     def owed(self, centre: int, alive: Bools) -> tuple[Longs, Longs]:
-        """The living neighbours of a dead centre, and what each gave it net.
+        """The living neighbours of a dead centre, and the net amount that each gave it.
 
-        Their sum and the dead one's first share make up what it held and what was under way to and
-        from it: nothing that only the dead centre knew is needed.
+        Their sum and the dead centre's first share equal its holdings plus the amounts in flight to
+        and from it. So no knowledge of the dead centre itself is needed.
         """
         own = (self.head == centre) & alive[self.tail]
         return self.tail[own], self.given[own]
 
     def neighbours(self, centre: int) -> Longs:
-        """All who ever had an account with a centre."""
+        """All centres that ever had an account with a centre."""
         return np.asarray(self.tail[self.head == centre])
 
     def close(self, centre: int) -> None:
-        """Forget all accounts of a centre."""
+        """Delete all accounts of a centre."""
         own = (self.tail == centre) | (self.head == centre)
         self.under_way[own] = self.given[own] = 0
         self.view[own], self.base[own], self.heard[own] = np.nan, 0.0, 0.0

@@ -1,9 +1,9 @@
-"""Who is alive, who is silent, whose lease has run out, where all crashes are known.
+"""Living, silent and dead centres of a run whose crashes are all known.
 
-The protocol's centres find this out from heartbeats and majorities
-(:mod:`walras.network.protocol.membership`). The vectorised back end knows the crashes, takes leases
-for granted, and refuses what only majorities can settle. Who takes estates over is one rule for
-both.
+The protocol's centres find out about crashes from heartbeats and majorities
+(:mod:`walras.network.protocol.membership`). The vectorised back end knows them in advance, assumes
+that leases work, and refuses faults that only majorities can settle. Both use the same rule for the
+coordinator.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ from walras.types import Longs
 
 
 class Liveness:
-    """The fate of every centre, step by step.
+    """The state of every centre, step by step.
 
-    A silent centre is declared dead when its lease has run out. Neighbours that are dead together
-    are settled together, since what they gave each other is in no living centre's books.
+    A silent centre is declared dead when its lease has run out. Neighbours that are dead at the
+    same time are settled together, since no living centre has a record of their transfers to each
+    other.
 
     Args:
         faults: Crashes and the lease.
-        centres: How many.
-
-    Attributes:
-        alive: (centres,) who takes part.
-        settled: (centres,) who is alive, or dead with its shares taken over.
+        centres: Number of centres. Attributes:
+        alive: (centres,) True on centres that take part.
+        settled: (centres,) True on living centres, and on dead ones whose shares were taken over.
     """
 
     def __init__(self, faults: Faults, centres: int) -> None:
@@ -41,7 +40,7 @@ class Liveness:
         self._in_first_life = np.ones(centres, bool)
 
     def advance(self, number: int, neighbours: Callable[[int], Longs]) -> list[int]:
-        """Let centres fall silent; the dead whose shares are to be taken over at this step."""
+        """Apply the crashes of a step; return the dead centres whose shares are taken over now."""
         crashes = self._faults.all_crashes
         for crash in crashes:
             if crash.step == number:
@@ -59,7 +58,7 @@ class Liveness:
         return dead
 
     def rejoining(self, number: int) -> list[int]:
-        """Centres that come back at this step, with nothing; a settled past comes first."""
+        """Centres that come back now without holdings; their earlier life is settled first."""
         ready = [centre for centre in self._returning if self.settled[centre]]
         self._returning = [centre for centre in self._returning if centre not in ready]
         self.alive[ready] = True
@@ -67,8 +66,8 @@ class Liveness:
 
     @property
     def coordinator(self) -> int:
-        """The centre that takes estates over, by the protocol's rule.
+        """The centre that takes over holdings, by the protocol's rule.
 
-        There is one: :class:`walras.network.Faults` refuse crashes of all centres.
+        There always is one, since :class:`walras.network.Faults` refuses crashes of all centres.
         """
         return coordinator_among(self._in_first_life)

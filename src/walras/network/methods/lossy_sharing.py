@@ -21,10 +21,10 @@ _SUM = 64  # bits of a running sum in a message
 
 
 class LossyShares:
-    """Shares on running sums; a crashed centre's go to the coordinator after the lease.
+    """Shares on running sums; the coordinator takes over a crashed centre's share after the lease.
 
-    No centre hands over what it holds up to its lower limit: it owes the rest, its price is that of
-    what it holds less what it owes, and it pays when quanta come in.
+    No centre goes below its lower limit. It owes the rest, and pays when quanta come in. Its price
+    is the marginal cost of its holdings less its debt.
 
     Args:
         setting: The problem, the network, the links and the faults.
@@ -40,7 +40,8 @@ class LossyShares:
         problem = self._problem = setting.problem
         n = problem.centres
         self._held = problem.first_split(setting.start)
-        self._origin = self._held.copy()  # what a centre began with, and was handed since
+        # first holdings of a centre, with the amounts that it took over since
+        self._origin = self._held.copy()
         self._steps, self._links = steps, setting.links
         self._multiplier = np.zeros(n)
         self._owed = np.zeros(n, np.int64)
@@ -51,27 +52,27 @@ class LossyShares:
 
     @property
     def alive(self) -> Bools:
-        """(centres,) who takes part: not who has come back and holds less than its lower limit."""
+        """(centres,) True on centres that take part; a returned one must hold its lower limit."""
         return self._life.alive & (self._held >= self._problem.least)
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each living centre uses; the dead use nothing."""
+        """(centres,) share that each living centre uses; dead centres use nothing."""
         return np.where(self._life.alive, self._problem.used(self._held), 0.0)
 
     @property
     def held(self) -> Floats:
-        """(centres,) what each living centre holds."""
+        """(centres,) CPU that each living centre holds."""
         return self._problem.quanta.shares(np.where(self._life.alive, self._held, 0))
 
     @property
     def quanta(self) -> tuple[Longs, Longs]:
-        """Held by the living; under way, or with the dead whose lease still runs."""
+        """Quanta held by living centres; quanta in flight, or with dead centres under a lease."""
         stranded = self._held[~self._life.alive]
         return self._held[self._life.alive], np.concatenate([self._ledger.under_way, stranded])
 
     def step(self, network: Network, number: int) -> None:
-        """Push to neighbours believed cheaper, send running sums, credit what arrives."""
+        """Push to neighbours believed cheaper, send running sums, and credit arrivals."""
         self._take_over(self._life.advance(number, self._ledger.neighbours))
         back = self._life.rejoining(number)
         self._multiplier[back], self._owed[back] = 0.0, 0
@@ -84,7 +85,7 @@ class LossyShares:
 
     def _push(self, network: Network, out: Longs, price: Floats) -> None:
         ledger = self._ledger
-        # A centre declared dead gets nothing; one that is only silent may.
+        # A centre declared dead gets nothing; a silent one may.
         living = self._life.alive
         open_ = living[network.tail] & (living | ~self._life.settled)[network.head]
         known = open_ & ~np.isnan(ledger.view[out])
@@ -107,7 +108,8 @@ class LossyShares:
     ) -> None:
         ledger, links = self._ledger, self._links
         here, back = out[arrives], there[arrives]
-        # An acknowledgement rides on the message the other way: it tells what was heard before.
+        # An acknowledgement is part of the message in the other direction: it confirms earlier
+        # ones.
         acknowledged = ledger.heard[back].copy()
         mine, known = price[network.tail[arrives]], ledger.base[here]
         if links.mode == "innovation":
@@ -125,8 +127,8 @@ class LossyShares:
     def _take_over(self, dead: list[int]) -> None:
         """Settle the dead by the protocol's rule (:mod:`walras.network.protocol.crash_settlement`).
 
-        Neighbours close their accounts with a dead centre, which moves their balances out of what
-        they began with. The coordinator takes the estate over as something it began with.
+        Neighbours close their accounts with a dead centre, so their balances leave their first
+        holdings. The coordinator adds the dead centre's holdings to its own first holdings.
         """
         for centre in dead:
             self._life.settled[centre] = True

@@ -18,16 +18,16 @@ _SUM = 64  # bits of a running sum's scalar
 
 
 class LossyModels:
-    """Models heard of as they arrive; surpluses pushed on running sums.
+    """Models from the latest messages; surpluses pushed on running sums.
 
-    A centre pushes step w_ij z_i to each neighbour, as with shares: sent sums are credited when
-    they arrive, a dead neighbour's are refunded, and the surpluses' sum stays 0.
+    A centre pushes step w_ij z_i to each neighbour, as with shares. Sums are credited when they
+    arrive, and refunded after a neighbour's death, so the sum of the surpluses stays 0.
 
     Args:
         setting: The problem, the network, the links and the faults.
         steps: Step sizes, already halved for old messages.
-        batch: Samples a centre and step; all when None.
-        momentum: Of the tracker.
+        batch: Samples for each centre and step; all when None.
+        momentum: Momentum of the tracker.
     """
 
     def __init__(self, setting: Setting, steps: Steps, batch: int | None, momentum: float) -> None:
@@ -45,24 +45,24 @@ class LossyModels:
         self._ledger = Ledger(n)
         self._life = Liveness(self._faults, n)
         self._steps = steps
-        # (accounts, scalars): columns of the ledger for what has many scalars.
+        # (accounts, scalars): columns of the ledger with several scalars.
         self._under_way = self._given = self.models[:0].copy()
         self._view, self._base, self._heard = (self._under_way,) * 3
         self.bits = 0
 
     @property
     def alive(self) -> Bools:
-        """(centres,) who takes part."""
+        """(centres,) True on centres that take part."""
         return self._life.alive
 
     @property
     def tracking_error(self) -> float:
-        """|sum of surpluses, held and under way|: rounding only."""
+        """|sum of surpluses, held and in flight|: only rounding."""
         whole = self._surplus[~self._life.settled | self.alive].sum(axis=0, dtype=np.float64)
         return float(np.abs(whole + self._under_way.sum(axis=0, dtype=np.float64)).max())
 
     def step(self, network: Network, number: int) -> None:
-        """Move on what is known of neighbours, then send and hear."""
+        """Make a step on the known values of the neighbours, then send and receive."""
         for centre in self._life.advance(number, self._ledger.neighbours):
             self._life.settled[centre] = True
             self._refund(centre)
@@ -104,7 +104,7 @@ class LossyModels:
             setattr(self, name, column)
 
     def _pull(self, network: Network, out: Longs) -> Weights:
-        """sum_j w_ij (y_j as last heard - y_i)."""
+        """sum_j w_ij (last received y_j - y_i)."""
         view = self._view[out]
         apart = np.where(np.isnan(view), 0.0, view - self.models[network.tail])
         pulled = np.zeros_like(self.models)
@@ -138,7 +138,7 @@ class LossyModels:
         self._under_way[here] = 0.0
 
     def _refund(self, centre: int) -> None:
-        """Every living neighbour takes back what it gave a dead centre, net; s began at 0."""
+        """Refund to every living neighbour its net payments to a dead centre; s began at 0."""
         ledger = self._ledger
         own = (ledger.head == centre) & self.alive[ledger.tail]
         np.add.at(self._surplus, ledger.tail[own], self._given[own])
@@ -149,7 +149,7 @@ class LossyModels:
         self._surplus[centre] = self._velocity[centre] = 0.0
 
     def _welcome(self, back: list[int], network: Network) -> None:
-        """A centre that comes back takes a living neighbour's model and no surplus."""
+        """Give a returned centre a living neighbour's model and no surplus."""
         for centre in back:
             near = network.head[network.tail == centre]
             near = near[self.alive[near]]

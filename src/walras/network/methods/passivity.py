@@ -1,8 +1,9 @@
-"""How long a step gradient tracking stands where links lead one way.
+"""The longest stable step of gradient tracking on one-way links.
 
 On symmetric weights Jury's conditions bound the step, see :mod:`walras.network.methods.steps`. Here
-the graph's eigenvalues are complex, and modes answer gradients late. With A = I - step receive,
-B = I - step send and beta = step alpha, models answer the centres' gradients w by
+the graph's eigenvalues are complex, and modes react to gradients with a delay. With A = I - step
+receive, B = I - step send and beta = step alpha, the models' response to the centres' gradients w
+is
 
     y = -beta T(z) w,    T(z) = (z - 1) (zI - A)^-1 (zI - B)^-1.
 
@@ -24,20 +25,20 @@ import numpy as np
 from walras.network.graph.network import Network
 from walras.types import Floats
 
-_ANGLES = 48  # at which the circle is looked at, evenly in the logarithm
-_MODES = 12  # slowest modes near whose own angles it is looked at more closely
-_WIDTHS = np.linspace(-2.0, 2.0, 9)  # of a resonance
-_REFINED = 24  # more looks around the worst angle
-_ENTRIES = 2**20  # of matrices that are looked at together
+_ANGLES = 48  # number of angles on the circle, evenly spaced in the logarithm
+_MODES = 12  # number of slowest modes with a finer grid around their own angles
+_WIDTHS = np.linspace(-2.0, 2.0, 9)  # in widths of a resonance
+_REFINED = 24  # further angles around the worst angle
+_ENTRIES = 2**20  # entries of the matrices that are computed together
 
 
 @lru_cache(maxsize=64)
 def lag(network: Network, step: float) -> float:
-    """What beta L must be below one over; infinite where averaging itself diverges.
+    """The bound on 1 / (beta L); infinite if averaging itself diverges.
 
     Args:
-        network: A graph that stays, or a balanced one that changes.
-        step: Weighs averaging.
+        network: A constant graph, or a balanced changing one.
+        step: Step of averaging.
     """
     receive, send = network.receive.toarray(), network.send.toarray()
     if network.law is not None:
@@ -73,7 +74,7 @@ def _opposition(receive: Floats, send: Floats, step: float, angles: Floats) -> F
 
 
 def _angles(modes: Floats) -> Floats:
-    """Where to look: all over the upper half circle, and closely where a slow mode resonates."""
+    """The angles to try: over the upper half circle, and densely at slow modes' resonances."""
     slow = modes[np.argsort(-np.abs(modes))][:_MODES]
     close = np.abs(np.angle(slow))[:, None] + (1.0 - np.abs(slow))[:, None] * _WIDTHS
     everywhere = np.concatenate([np.geomspace(1e-4, np.pi, _ANGLES), close.ravel()])
@@ -81,11 +82,11 @@ def _angles(modes: Floats) -> Floats:
 
 
 def _lag_of_any_sequence(laplacian: Floats, step: float) -> float:
-    """The same from norms alone, for balanced graphs of one spectrum that come in any order.
+    """The same bound from norms alone, for balanced graphs of one spectrum in any order.
 
-    With sigma = |I - step L - 1 1^T / n|, models apart |y~| <= beta / (1 - sigma) |z~|, trackers
-    apart (1 - sigma) |z~| <= L (|step L| |y~| + 2 beta L |y~| + beta |z~|): the loop's gain is
-    below 1 if beta L ((|step L| + 1/2) / (1 - sigma) + 1) < 1 - sigma, given beta L <= 1/4.
+    Let sigma = |I - step L - 1 1^T / n|. Models differ by |y~| <= beta / (1 - sigma) |z~|, trackers
+    by (1 - sigma) |z~| <= L (|step L| |y~| + 2 beta L |y~| + beta |z~|). The loop's gain is below 1
+    if beta L ((|step L| + 1/2) / (1 - sigma) + 1) < 1 - sigma, given beta L <= 1/4.
     """
     n = len(laplacian)
     size = step * float(np.linalg.norm(laplacian, 2))

@@ -16,15 +16,15 @@ _NOTHING = np.zeros(0, np.int64)
 
 
 class Shares:
-    """Whole quanta, moved along links towards lower marginal costs.
+    """Whole quanta that move along links towards lower marginal costs.
 
-    What is *due* to a centre moves by the method, boxes or not: its rates are those of theory. What
-    a centre *holds* follows, and never falls below the lower limit. On a graph that stays, one end
-    of a link owes what it does not have yet, and pays when others have paid it. Since due = held +
-    owed to it - owed by it, whoever holds more than is due owes, and can pay: once nothing more is
-    promised, what is held becomes what is due. On one-way links and changing graphs, where a debt
-    may find no way, what a centre holds beyond what is due goes on to its neighbours until it comes
-    where it is missing.
+    The method moves the quanta *due* to a centre, whatever its box, so that the theory's rates
+    hold. The quanta that it *holds* follow, and never fall below the lower limit. On a constant
+    graph one end of a link owes the quanta that it does not have yet, and pays when others have
+    paid it. Since due = held + owed to it - owed by it, a centre that holds more than its due has
+    debts and can pay them. Once no debts are added, holdings become equal to dues. On one-way links
+    and changing graphs a debt may have no path. There a centre passes holdings above its due on to
+    its neighbours until they reach a centre that lacks them.
 
     Args:
         setting: The problem, the network and the links.
@@ -44,28 +44,28 @@ class Shares:
         self._limited = bool(problem.floored.any())
         self._stays = setting.network.law is None
         weights = 64 if steps.push_sum else 0
-        paid = 64 if self._limited else 0  # without limits, both ends know what is paid
+        paid = 64 if self._limited else 0  # without limits, both ends know the payments
         self._arc_bits = self._channel.message_bits + weights + paid
         self.bits = 0
         self.alive = np.ones(n, bool)
 
     @property
     def shares(self) -> Floats:
-        """(centres,) what each uses."""
+        """(centres,) share that each centre uses."""
         return self._problem.used(self._held)
 
     @property
     def held(self) -> Floats:
-        """(centres,) what each holds."""
+        """(centres,) CPU that each centre holds."""
         return self._problem.quanta.shares(self._held)
 
     @property
     def quanta(self) -> tuple[Longs, Longs]:
-        """Held; nothing is ever in flight."""
+        """Quanta held; nothing is ever in flight."""
         return self._held, _NOTHING
 
     def step(self, network: Network, number: int) -> None:
-        """Move what is due by the difference of prices, then pay what can be paid."""
+        """Move dues by the difference of prices, then pay debts."""
         price = self._price(network)
         gain = self._steps.share * network.weight
         move = self._hand_out if network.directed else self._trade
@@ -78,7 +78,7 @@ class Shares:
         self.bits += self._arc_bits * len(network.tail)
 
     def _trade(self, network: Network, gain: Floats, price: Floats) -> Longs:
-        """Over each link, by the difference of prices and a part of what moved before."""
+        """Moves over each link, from the difference of prices and a share of the last move."""
         self._enter(network)
         apart = self._channel.differences(price[:, None], network)[:, 0]
         self._moved = exchange(
@@ -92,13 +92,13 @@ class Shares:
         return self._moved
 
     def _hand_out(self, network: Network, gain: Floats, price: Floats) -> Longs:
-        """One-way links: everyone hands out its own price, weighted to balance in the end."""
+        """Moves over one-way links: every centre sends its own price, with weights that balance."""
         known = self._channel.broadcast((self._perron * price)[:, None])[:, 0]
         self._perron = self._perron - self._steps.push_sum * (network.send @ self._perron)
         return emit(gain, known[network.tail], self._problem.quanta.unit)
 
     def _follow(self, network: Network, moved: Longs, number: int) -> None:
-        """Let what is held follow what is due, as far as the lower limits allow."""
+        """Let holdings follow dues, as far as the lower limits allow."""
         if not network.directed:
             owed = self._owed + moved
             paid = self._paid(network, owed)
@@ -109,7 +109,7 @@ class Shares:
         self._pass_on(network, number)
 
     def _paid(self, network: Network, owed: Longs) -> Longs:
-        """(links,) what goes over each now: from its tail where positive."""
+        """(links,) payments over each link; positive from its tail."""
         tail, head = network.tail[: network.links], network.head[: network.links]
         debt, debtor = np.abs(owed), np.where(owed > 0, tail, head)
         wanted = summed(debt, debtor, network.centres)
@@ -117,24 +117,24 @@ class Shares:
         return np.sign(owed) * portioned(debt, debtor, given)
 
     def _pass_on(self, network: Network, number: int) -> None:
-        """Hand what is held beyond what is due to all neighbours, in equal parts."""
+        """Send holdings above the due to all neighbours, in equal parts."""
         over = np.minimum(self._held - self._due, self._problem.available(self._held))
         place, out = _places(network)
         each, more = np.divmod(np.maximum(over, 0), np.maximum(out, 1))
-        turn = (place + number) % out[network.tail]  # quanta that are left over take turns
+        turn = (place + number) % out[network.tail]  # remaining quanta take turns
         given = each[network.tail] + (turn < more[network.tail])
         self._held = self._held.copy()
         np.subtract.at(self._held, network.tail, given)
         np.add.at(self._held, network.head, given)
 
     def _enter(self, network: Network) -> None:
-        """Another graph: nothing is carried on over its links."""
+        """Enter another graph: the momentum over its links starts at zero."""
         if network is not self._graph:
             self._graph = network
             self._moved = self._owed = np.zeros(network.links, np.int64)
 
     def _price(self, network: Network) -> Floats:
-        """Marginal costs where momentum will carry the shares (Nesterov's method)."""
+        """Marginal costs at the shares extrapolated by the momentum (Nesterov's method)."""
         problem, steps = self._problem, self._steps
         x = problem.quanta.shares(self._due)
         if steps.momentum and network is self._graph:
@@ -150,7 +150,7 @@ class Shares:
 
 
 def _places(network: Network) -> tuple[Longs, Longs]:
-    """(arcs,) an arc's place among its tail's, and (centres,) how many each has."""
+    """(arcs,) index of each arc among its tail's arcs, and (centres,) number of arcs."""
     out = np.bincount(network.tail, minlength=network.centres)
     order = np.argsort(network.tail, kind="stable")
     first = np.cumsum(out) - out

@@ -1,17 +1,17 @@
-"""Step sizes that are safe, from what centres can find out with their neighbours.
+"""Safe step sizes, from numbers that centres can compute with their neighbours.
 
 Section numbers are those of the explanation page on co-optimisation. For undirected graphs:
 
-* shares: F falls at every step if step < 2 / (K lambda_n L_f), whatever graphs come in turn;
-* model: stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 when losses are
+* shares: F falls at every step if step < 2 / (K lambda_n L_f), for any sequence of graphs; * model:
+stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 when losses are
   convex;
 * alpha < lambda_2 / (K L) when some centre's loss is not convex;
 * exact diffusion: step < 2 / L on every graph, mix < (4 / 3) (2 - K) / (K lambda_n).
 
 K is the links' sector, lambda_n at most the largest sum of two neighbours' weights, L_f and L the
 largest curvature of any centre's cost and loss: three maxima, as many rounds of messages as the
-diameter. On a graph that stays, lambda_2 and lambda_n themselves come from a power iteration, one
-scalar a round. Unbalanced directed graphs need their Perron vector, known to no single centre.
+diameter. On a constant graph, lambda_2 and lambda_n themselves come from a power iteration, one
+scalar a round. Unbalanced directed graphs need their Perron vector, which no single centre knows.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from walras.network.methods.passivity import lag
 from walras.network.problem.network_problem import Problem
 from walras.types import Floats
 
-METROPOLIS = 2.0  # no Laplacian with Metropolis weights has a larger eigenvalue
-_STALE = 0.5  # of the step when neighbours' prices may be old
-_CAUTION = 0.5  # of the digraph's bound
-_INERTIA = 0.95  # most momentum, where costs are nearly flat
-_NEARLY = 0.9  # of the diffusion step's bound
-_LAZY = np.array([0.3, 0.5, 0.7])  # of one over the largest weight: how a one-way step averages
-_SMALLER = np.array([0.3, 0.1, 0.03])  # of that, for an alpha that is given
+METROPOLIS = 2.0  # the largest eigenvalue of any Laplacian with Metropolis weights is at most this
+_STALE = 0.5  # share of the step when neighbours' prices may be old
+_CAUTION = 0.5  # share of the digraph's bound
+_INERTIA = 0.95  # largest momentum, for nearly flat costs
+_NEARLY = 0.9  # share of the diffusion step's bound
+# in units of one over the largest weight: candidate steps of averaging on one-way links
+_LAZY = np.array([0.3, 0.5, 0.7])
+_SMALLER = np.array([0.3, 0.1, 0.03])  # shares of these candidates, for a given alpha
 _LONGER = 1.2
-_TRUSTED = 0.8  # of what one-way links stand
-_CLASSICAL = 0.75  # of the diffusion mix's bound: 1 / lambda_n where K = 1
+_TRUSTED = 0.8  # share of the bound on one-way links
+_CLASSICAL = 0.75  # share of the diffusion mix's bound: 1 / lambda_n for K = 1
 
 Learner = Literal["tracking", "diffusion"]
 """How the model is learnt: gradient tracking, or exact diffusion."""
@@ -48,25 +49,25 @@ Learner = Literal["tracking", "diffusion"]
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Step sizes, and the bounds they keep.
+    """Step sizes and their bounds.
 
     Attributes:
         share: Step of the shares.
-        share_bound: Beyond it the cost need not fall.
+        share_bound: The bound on ``share`` up to which the cost falls.
         model: Step of model and surplus; NaN without a loss.
-        model_bound: Beyond it the iteration may diverge.
+        model_bound: The bound on ``model`` beyond which the iteration may diverge.
         alpha: Weight of the gradient against consensus.
-        alpha_bound: lambda_2 / (K L) where losses need not be convex, else infinite.
-        spectral_bound: What lambda_n was taken to be.
+        alpha_bound: lambda_2 / (K L) if losses need not be convex, else infinite.
+        spectral_bound: The value used for lambda_n.
         curvature: L_f, boxes' penalty included.
         smoothness: L.
         penalty: (centres,) curvature of the boxes' penalty.
-        push_sum: Step of the push-sum weights; 0 where the graph is balanced.
-        momentum: Of the shares: (sqrt k - 1) / (sqrt k + 1), k = lambda_n L_f / (lambda_2 mu); 0
-            where graphs change, links lead one way, or messages are lost.
-        learner: Whose model step it is.
-        mix: Of exact diffusion; 0 for gradient tracking, which mixes by its step.
-        multiplier_step: Most of the boxes' multipliers: less than 1 on one-way links alone.
+        push_sum: Step of the push-sum weights; 0 for a balanced graph.
+        momentum: Momentum of the shares: (sqrt k - 1) / (sqrt k + 1), k = lambda_n L_f / (lambda_2
+            mu); 0 if graphs change, links are one-way, or messages are lost.
+        learner: The learner of the model step.
+        mix: Mix of exact diffusion; 0 for gradient tracking, which mixes by its step.
+        multiplier_step: Largest step of the boxes' multipliers; below 1 only on one-way links.
     """
 
     share: float
@@ -93,14 +94,14 @@ def safe_steps(
     faults: Faults | None = None,
     alpha: float | None = None,
 ) -> Steps:
-    """The default steps for a problem on a network.
+    """Compute the default steps for a problem on a network.
 
     Args:
         problem: Costs and losses.
-        network: Its weights; with a law, steps hold for every graph that it may draw.
-        links: Their sector K.
-        faults: Old prices halve the step.
-        alpha: Weight of the gradient; when left out lambda_n / L, or what the bound allows.
+        network: The network; for a changing one, steps hold for every graph that it may draw.
+        links: The links, for their sector K.
+        faults: Possible faults; old prices halve the step.
+        alpha: Weight of the gradient; when left out lambda_n / L, or less if the bound requires it.
 
     Raises:
         InputError: alpha is not positive.
@@ -133,10 +134,10 @@ def safe_steps(
 
 
 def _one_way(steps: Steps, network: Network, links: Links, alpha: float | None) -> Steps:
-    """Tracking's part where links lead one way: :mod:`walras.network.methods.passivity`.
+    """Tracking steps on one-way links: :mod:`walras.network.methods.passivity`.
 
-    The step is the one that stands the largest step times alpha, or a given alpha. Codes spend
-    (2 - K) / K of what ideal links stand.
+    The step is the one that allows the largest step times alpha, or a given alpha. Codes allow (2 -
+    K) / K of the value for ideal links.
     """
     spent = max(0.0, 2.0 - links.sector) / links.sector / steps.smoothness
     heaviest = float(max(network.out_weight.max(), network.in_weight.max()))
@@ -158,17 +159,17 @@ def _one_way(steps: Steps, network: Network, links: Links, alpha: float | None) 
 
 
 def _longest(network: Network, size: float, budget: float) -> float:
-    """The longest step, of a grid upwards from one, with step lag < budget."""
+    """The longest step, on an increasing grid, with step lag < budget."""
     while (longer := size * _LONGER) * lag(network, longer) < budget:
         size = longer
     return size * _LONGER
 
 
 def diffusion_steps(steps: Steps, problem: Problem, network: Network, links: Links) -> Steps:
-    """The steps with exact diffusion's in place of gradient tracking's.
+    """The steps with exact diffusion in place of gradient tracking.
 
-    The step's bound is free of the graph (Li, Shi and Yan 2019) and the mix's free of the losses:
-    :func:`mix_bound`.
+    The step's bound does not depend on the graph (Li, Shi and Yan 2019), and the mix's bound
+    (:func:`mix_bound`) does not depend on the losses.
     """
     bound = 2.0 / float(problem.smoothness.max())
     return replace(
@@ -182,7 +183,7 @@ def diffusion_steps(steps: Steps, problem: Problem, network: Network, links: Lin
 
 
 def mix_bound(fastest: float, sector: float) -> float:
-    """(4 / 3) (2 - K) / (K lambda_n): beyond it exact diffusion over coded links may diverge.
+    """The bound (4 / 3) (2 - K) / (K lambda_n) on the mix of exact diffusion over coded links.
 
     With links that decode K times an innovation, a mode (lambda, h) of model x, surplus s and copy
     c obeys v = (1 - step h) x - s, c+ = c + K (v - c), s+ = s + l c+, x+ = v - l c+, in units of
@@ -207,7 +208,7 @@ def _model_bound(reach: float, pull: float) -> float:
 def _share_steps(
     problem: Problem, network: Network, links: Links, faults: Faults | None, reach: float
 ) -> Steps:
-    """The shares' part; the model's is left out."""
+    """The steps of the shares, without the model's steps."""
     least, most = problem.curvatures
     penalty = most if problem.boxed else np.ones(problem.centres)
     curvature = float((most + penalty * problem.boxed).max())
@@ -242,11 +243,11 @@ def _share_steps(
 
 
 def _largest_eigenvalue(network: Network) -> float:
-    """A bound on lambda_n of every graph that the network's law may bring."""
+    """A bound on lambda_n of every graph that the network's law may give."""
     if network.law is not None and network.law.kind == "redraw" and not network.directed:
         return max(METROPOLIS, network.spectral_bound)
     if network.directed:
-        # The symmetric part has no larger norm than the Laplacian itself.
+        # The symmetric part's norm is at most the Laplacian's own.
         return max(_norm(network.send.toarray()), _norm(network.receive.toarray()))
     return network.spectral_bound
 
@@ -261,21 +262,21 @@ def perron(network: Network) -> Floats:
 
 
 def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
-    """Bound of the share step, push-sum's step, and lambda_2 of the balanced graph's even part.
+    """The bound of the share step, push-sum's step, and lambda_2 of the balanced graph's even part.
 
     With L_b = send diag(pi) and L_s its symmetric part, F falls by step v^T L_s v and rises by at
     most step^2 L_f |L_b v|^2 / 2, v the marginal costs: the bound is 2 / (L_f max |L_b v|^2 / v^T
     L_s v), which is 2 / (L_f lambda_n) on undirected graphs.
 
-    Where a box is active, a price answers a share x by k + c + c m / (z - 1), k its cost's
-    curvature, c the penalty and m the multiplier's step: late, so that a graph whose eigenvalues
-    have an angle, too, may swing. (z - 1) / that has a real part of at least -c m / (k + c)^2 on
-    the unit circle, and step lambda_2(L_s) makes up for it while
-    m < step lambda_2 (k + c)^2 / c.
+    At an active box, the transfer function from share to price is k + c + c m / (z - 1), with k the
+    cost's curvature, c the penalty and m the multiplier's step. It has a delay, so a graph with
+    complex eigenvalues may oscillate. (z - 1) divided by it has a real part of at least -c m / (k +
+    c)^2 on the unit circle, and step lambda_2(L_s) compensates this while m < step lambda_2 (k +
+    c)^2 / c.
     """
     balanced = network.send.toarray() * perron(network)
     even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced
-    # Both vanish on equal prices alone, where shifting L_s does no harm.
+    # Both vanish only on equal prices, where shifting L_s does no harm.
     shifted = even + np.full_like(even, 1.0 / network.centres)
     worst = float(eigh(odd, shifted, eigvals_only=True)[-1])
     push = 0.0 if network.balanced else 1.0 / (1.0 + float(network.out_weight.max()))
@@ -289,7 +290,7 @@ def _norm(matrix: Floats) -> float:
 def checked(
     name: str, wanted: float | None, default: float, bound: float, *, unsafe: bool
 ) -> float:
-    """The step to take: the default, or the one wanted if it is safe or ``unsafe`` is said.
+    """The step to take: the default, or the wanted one if it is safe or ``unsafe`` is set.
 
     Raises:
         InputError: It is not positive, or beyond the bound.

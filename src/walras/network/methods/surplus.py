@@ -1,4 +1,4 @@
-"""The algorithm: shares as quanta, the model by exact diffusion or tracking in surplus form."""
+"""The algorithm: shares as quanta; the model by exact diffusion or tracking in surplus form."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from walras.network.methods.training import Models
 @renamed_keywords(tempo="multiplier_step")
 @dataclass(frozen=True)
 class Surplus:
-    """Settings of the algorithm; everything left out is computed from what is safe.
+    """Settings of the algorithm; safe values replace everything left out.
 
-    Centres exchange quanta of CPU along their links, downhill in marginal cost. The model is
-    learnt by exact diffusion, or by gradient tracking with a surplus.
+    Centres exchange quanta of CPU along their links, towards lower marginal cost. The model is
+    trained by exact diffusion, or by gradient tracking with a surplus.
 
     Source: Doostmohammadian, Gabidullina and Rabiee, arXiv 2510.25176, equations 30 to 32, in
     discrete time. The pages *The protocol* and *Co-optimisation* derive the steps.
@@ -33,17 +33,17 @@ class Surplus:
         alpha: Weight of the gradient against consensus in tracking, > 0; without a unit.
         share_step: Step of the shares, in units of 1 / curvature of the costs; below 2 / (K
             lambda_n L_f).
-        share_momentum: Part of a link's transfer that goes again at the next step, 0 <= part < 1; 0
-            makes the cost fall at every step.
+        share_momentum: Share of a link's transfer that is repeated at the next step, 0 <= share <
+            1; with 0 the cost falls at every step.
         model_step: Step of model and surplus, in units of 1 / curvature of the losses.
         batch: Samples of each centre at each step, at least 1; all when None.
         momentum: Momentum of the tracker, 0 <= momentum < 1.
-        multiplier_step: Step of the boxes' multipliers, 0 < multiplier_step <= 1, as a part of the
-            method of multipliers' own step. One-way links may force a smaller one.
-        learner: ``diffusion`` is the faster, with half the bits, on a graph that stays; ``auto``
-            takes it wherever it applies (:meth:`tracks` says where not), else ``tracking``.
+        multiplier_step: Step of the boxes' multipliers, 0 < multiplier_step <= 1, as a share of the
+            step in the method of multipliers. One-way links may force a smaller one.
+        learner: ``diffusion`` is faster on a constant graph, with half the bits. ``auto`` takes it
+            wherever it applies (:meth:`tracks` says when not), otherwise ``tracking``.
         guard: Whether growing residuals halve the model's step.
-        unsafe: Take steps beyond their bounds, which may diverge.
+        unsafe: Whether to allow steps beyond their bounds, which may diverge.
         name: Name in tables.
 
     Raises:
@@ -80,7 +80,7 @@ class Surplus:
         checks.setting(self, "batch", 1, integer=True, optional=True, where="Surplus.batch")
 
     def steps(self, setting: Setting) -> Steps:
-        """The steps to take, checked against their bounds.
+        """Compute the steps and check them against their bounds.
 
         Args:
             setting: Problem, network, links and faults.
@@ -89,7 +89,7 @@ class Surplus:
             The steps, with their bounds.
 
         Raises:
-            InputError: A step is beyond its bound, and ``unsafe`` was not said.
+            InputError: A step is beyond its bound, and ``unsafe`` is not set.
         """
         problem, unsafe = setting.problem, self.unsafe
         safe = safe_steps(problem, setting.network, setting.links, setting.faults, self.alpha)
@@ -110,7 +110,7 @@ class Surplus:
         return replace(safe, share=share, alpha=alpha, model=model)
 
     def tracks(self, setting: Setting) -> str | None:
-        """Why the model is tracked and not diffused; None where exact diffusion applies.
+        """The reason why the model is tracked and not diffused; None if exact diffusion applies.
 
         Args:
             setting: Problem, network, links and faults.
@@ -148,7 +148,7 @@ class Surplus:
         return reason is None
 
     def shares(self, setting: Setting) -> ShareSide:
-        """The rule that moves the shares: whole quanta, on running sums where there are faults.
+        """Set up the sharing part: whole quanta, on running sums if there are faults.
 
         Args:
             setting: Problem, network, links and faults.
@@ -161,7 +161,7 @@ class Surplus:
         return Shares(setting, self.steps(setting))
 
     def models(self, setting: Setting) -> ModelSide:
-        """The rule that trains: exact diffusion or gradient tracking; on running sums with faults.
+        """Set up the training part: exact diffusion or tracking, on running sums with faults.
 
         Args:
             setting: Problem, network, links and faults.

@@ -1,4 +1,4 @@
-"""What both ways to train hold: models, and surpluses that move along links only and sum to 0."""
+"""The common state of both learners: models, and surpluses that move along links and sum to 0."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from walras.types import Weights
 
 
 class Surpluses:
-    """The state of a learner at its start.
+    """The first state of a learner.
 
     Args:
         setting: The problem, the network and the links.
@@ -18,10 +18,10 @@ class Surpluses:
         guard: Whether growing residuals halve it.
 
     Attributes:
-        models: (centres, scalars) everybody's model.
-        step_size: Of the next step.
+        models: (centres, scalars) the model of each centre.
+        step_size: Size of the next step.
         halvings: Steps at which the guard halved it.
-        bits: Sent so far.
+        bits: Bits sent so far.
     """
 
     def __init__(self, setting: Setting, step: float, *, guard: bool) -> None:
@@ -36,10 +36,10 @@ class Surpluses:
 
     @property
     def tracking_error(self) -> float:
-        """|sum of surpluses|, or of trackers less gradients, which is the same: rounding only."""
+        """|sum of surpluses|, which equals |sum of trackers less gradients|: only rounding."""
         return float(np.abs(self._surplus.sum(axis=0, dtype=np.float64)).max())
 
     def _watch(self, number: int, residual: Weights) -> None:
-        """Halve the step where what should vanish has grown."""
+        """Halve the step if a residual that should vanish has grown."""
         if self._guard.grew(number, residual, self.models):
             self.step_size *= 0.5

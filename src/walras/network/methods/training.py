@@ -19,8 +19,8 @@ class Models(Surpluses):
     Args:
         setting: The problem, the network and the links.
         steps: Step sizes.
-        batch: Samples a centre and step; all when None.
-        momentum: Of the tracker: v+ = momentum v + z.
+        batch: Samples for each centre and step; all when None.
+        momentum: Momentum of the tracker: v+ = momentum v + z.
         guard: Whether growing residuals halve the step.
     """
 
@@ -39,7 +39,7 @@ class Models(Surpluses):
         self.alpha = steps.alpha
 
     def step(self, network: Network, number: int) -> None:
-        """One step of model and surplus; the gradient is the new model's."""
+        """Make one step of model and surplus; the gradient is the new model's."""
         z = tracker(self._gradient, self._surplus)
         self._velocity = self._momentum * self._velocity + z if self._momentum else z
         pull = self._pull(self._about_model, self.models, network, receive=True)
@@ -56,7 +56,7 @@ class Models(Surpluses):
     def _pull(
         self, channel: Channel[np.floating], values: Weights, network: Network, *, receive: bool
     ) -> Weights:
-        """sum_j w_ij (v_j - v_i): rows sum to nothing when received, columns when sent."""
+        """sum_j w_ij (v_j - v_i); rows sum to 0 when received, columns when sent."""
         if self._difference:
             weight = network.weight[: network.links, None]
             apart = channel.differences(values, network)

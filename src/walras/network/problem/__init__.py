@@ -1,1 +1,1 @@
-"""What the centres solve: CPU costs, losses, shards, the optimum."""
+"""The problem of the centres: CPU costs, losses, shards, the optimum."""

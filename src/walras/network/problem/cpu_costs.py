@@ -1,4 +1,4 @@
-"""What a share of CPU costs a centre: convex, differentiable functions of the share."""
+"""Costs of a centre's share of CPU: convex, differentiable functions of the share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Parameter = float | Floats  # one centre's, or (centres,) of many
 
 
 class CPUCost(Protocol):
-    """The cost f(x) of one centre's share of CPU: what a cost of your own must have.
+    """The cost f(x) of one centre's share of CPU: the interface of your own costs.
 
     A cost is strictly convex and differentiable in its box. Its methods take arrays.
 
@@ -42,7 +42,7 @@ class CPUCost(Protocol):
     """
 
     def value(self, x: Floats) -> Floats:
-        """The cost of share ``x``.
+        """The cost of a share.
 
         Args:
             x: Shares, one or (centres,), in the budget's unit.
@@ -52,7 +52,7 @@ class CPUCost(Protocol):
         """
 
     def slope(self, x: Floats) -> Floats:
-        """The marginal cost.
+        """The marginal cost of a share.
 
         Args:
             x: Shares, one or (centres,), in the budget's unit.
@@ -62,7 +62,7 @@ class CPUCost(Protocol):
         """
 
     def curvature(self, x: Floats) -> Floats:
-        """The second derivative.
+        """The second derivative of the cost.
 
         Args:
             x: Shares, one or (centres,), in the budget's unit.
@@ -101,7 +101,7 @@ class QuadraticCPU:
         _check(self, "scale", above=0.0)
 
     def value(self, x: Floats) -> Floats:
-        """(x - center)^2 / (2 scale).
+        """The cost (x - center)^2 / (2 scale).
 
         Args:
             x: Shares, one or (centres,).
@@ -112,7 +112,7 @@ class QuadraticCPU:
         return (x - self.center) ** 2 / (2.0 * self.scale)
 
     def slope(self, x: Floats) -> Floats:
-        """(x - center) / scale.
+        """The marginal cost (x - center) / scale.
 
         Args:
             x: Shares, one or (centres,).
@@ -123,7 +123,7 @@ class QuadraticCPU:
         return (x - self.center) / self.scale
 
     def curvature(self, x: Floats) -> Floats:
-        """1 / scale.
+        """The second derivative 1 / scale.
 
         Args:
             x: Shares, one or (centres,).
@@ -147,13 +147,13 @@ class QuadraticCPU:
 
 @dataclass(frozen=True)
 class ThroughputCPU:
-    """The time an epoch takes, to a power: (work / (rate x^efficiency))^power.
+    """The time of an epoch, to a power: (work / (rate x^efficiency))^power.
 
     Attributes:
         work: Samples of an epoch, > 0; one or (centres,).
         rate: Samples a second with a share of 1, > 0; one or (centres,).
         efficiency: Exponent of the throughput curve, > 0; 1 scales perfectly.
-        power: 1 counts seconds; higher powers come nearer to the slowest centre's time.
+        power: 1 counts seconds; higher powers approach the slowest centre's time.
 
     Raises:
         InputError: A parameter is not a positive, finite number.
@@ -179,13 +179,13 @@ class ThroughputCPU:
     def measured(
         cls, work: float, shares: npt.ArrayLike, rates: npt.ArrayLike, power: float = 1.0
     ) -> ThroughputCPU:
-        """The curve through measured throughputs: a straight line in logarithms.
+        """Fit the curve through measured throughputs: a straight line in logarithms.
 
         Args:
             work: Samples of an epoch.
             shares: (k,) shares at which the throughput was measured, k >= 2.
             rates: (k,) samples a second at these shares.
-            power: As ``power`` of the class.
+            power: The power of the cost.
 
         Returns:
             The cost with the fitted rate and efficiency.
@@ -208,7 +208,7 @@ class ThroughputCPU:
         return cls(work, math.exp(float(offset)), float(efficiency), power)
 
     def seconds(self, x: Floats) -> Floats:
-        """How long an epoch takes with share ``x``.
+        """The time of an epoch with a share.
 
         Args:
             x: Shares, one or (centres,).
@@ -219,7 +219,7 @@ class ThroughputCPU:
         return self.work / (self.rate * x**self.efficiency)
 
     def value(self, x: Floats) -> Floats:
-        """Seconds to the power.
+        """The cost: seconds to the power.
 
         Args:
             x: Shares, one or (centres,).
@@ -230,7 +230,7 @@ class ThroughputCPU:
         return self.seconds(x) ** self.power
 
     def slope(self, x: Floats) -> Floats:
-        """Negative: more share, less time.
+        """The marginal cost, which is negative: more share, less time.
 
         Args:
             x: Shares, one or (centres,).
@@ -241,7 +241,7 @@ class ThroughputCPU:
         return -self._exponent * self.value(x) / x
 
     def curvature(self, x: Floats) -> Floats:
-        """e (e + 1) value / x^2 with e = efficiency x power.
+        """The second derivative e (e + 1) value / x^2, e = efficiency x power.
 
         Args:
             x: Shares, one or (centres,).
@@ -252,7 +252,7 @@ class ThroughputCPU:
         return self._exponent * (self._exponent + 1.0) * self.value(x) / x**2
 
     def at_slope(self, price: Floats) -> Floats:
-        """The share whose marginal cost is ``price``; infinite where no share's is.
+        """The share whose marginal cost is ``price``; infinite if there is none.
 
         Args:
             price: Marginal costs, one or (centres,).
@@ -290,7 +290,7 @@ class CallableCPU:
     derivative: Callable[[float], float] | None = None
 
     def value(self, x: Floats) -> Floats:
-        """function(x).
+        """The cost function(x).
 
         Args:
             x: Shares, one or (k,).
@@ -301,7 +301,7 @@ class CallableCPU:
         return np.array([self.function(float(v)) for v in np.atleast_1d(x)]).reshape(np.shape(x))
 
     def slope(self, x: Floats) -> Floats:
-        """derivative(x), or (f(x + h) - f(x - h)) / 2 h.
+        """The marginal cost: derivative(x), or (f(x + h) - f(x - h)) / 2 h.
 
         Args:
             x: Shares, one or (k,).
@@ -310,13 +310,14 @@ class CallableCPU:
             The marginal costs, one for each share.
         """
         if self.derivative is None:
-            h = 6e-6 * np.maximum(np.abs(x), 1e-3)  # cube root of eps: truncation meets rounding
+            # cube root of eps: truncation and rounding errors are equal
+            h = 6e-6 * np.maximum(np.abs(x), 1e-3)
             return (self.value(x + h) - self.value(x - h)) / (2.0 * h)
         each = [self.derivative(float(v)) for v in np.atleast_1d(x)]
         return np.array(each).reshape(np.shape(x))
 
     def curvature(self, x: Floats) -> Floats:
-        """The slope's central difference.
+        """The second derivative: the slope's central difference.
 
         Args:
             x: Shares, one or (k,).
@@ -330,10 +331,10 @@ class CallableCPU:
 
 @dataclass(frozen=True, eq=False)
 class CPUCosts:
-    """The costs of all centres, each kind evaluated in one go.
+    """The costs of all centres; each kind is evaluated in one call.
 
     Attributes:
-        groups: Which centres a cost (with arrays for parameters) belongs to.
+        groups: The centres of each cost (with arrays as parameters).
         centres: How many there are.
     """
 
@@ -345,7 +346,7 @@ class CPUCosts:
         """Stack the centres' costs; plain functions become :class:`CallableCPU`.
 
         Raises:
-            InputError: There is none, or one is no cost.
+            InputError: There are no costs, or one is not a cost.
         """
         if not len(costs):
             raise InputError(
@@ -369,7 +370,7 @@ class CPUCosts:
 
     @property
     def quadratic(self) -> QuadraticCPU | None:
-        """The one cost of all centres when all are quadratic."""
+        """The single cost of all centres if all are quadratic."""
         first = self.groups[0][1]
         return first if len(self.groups) == 1 and isinstance(first, QuadraticCPU) else None
 
@@ -386,9 +387,9 @@ class CPUCosts:
         return self._each(x, "curvature")
 
     def seconds(self, x: Floats) -> Floats:
-        """(centres,) time of an epoch at shares ``x``; NaN for costs that state none.
+        """(centres,) time of an epoch at shares ``x``; NaN for costs without a time.
 
-        Infinite without a share.
+        It is infinite for a share of 0.
         """
         found = np.full(self.centres, np.nan)
         for own, cost in self.groups:
@@ -421,7 +422,7 @@ def _as_cost(cost: CPUCost | Callable[[float], float], centre: int) -> CPUCost:
 
 
 def _check(cost: object, name: str, above: float | None = None) -> None:
-    """Refuse a parameter that is not finite, or not above a number."""
+    """Refuse a parameter that is not finite, or not above a limit."""
     where = f"{type(cost).__name__}.{name}"
     array = checks.numeric(getattr(cost, name), where)
     checks.within(array, where, above=above, remedy="correct the cost of that centre")

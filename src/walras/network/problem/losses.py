@@ -22,7 +22,7 @@ from walras.types import Floats, Weights
 
 
 class Loss(Protocol):
-    """What a loss of your own must have; each centre's part g_i, rows stacked.
+    """The interface of your own losses; each centre's part g_i, rows stacked.
 
     A row is a centre: ``models`` is (rows, scalars). ``centres`` share the regularisation.
     """
@@ -30,10 +30,10 @@ class Loss(Protocol):
     convex: bool
 
     def prepare(self, shards: Shards) -> Shards:
-        """The shards as the loss wants them; refuses targets it cannot use."""
+        """The shards in the loss's form; refuses targets that it cannot use."""
 
     def start(self, shards: Shards, seed: int) -> Weights:
-        """(scalars,) the model that every centre begins with."""
+        """(scalars,) the first model of every centre."""
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
         """(rows,) values of g_i; ``centres`` share the regularisation."""
@@ -49,9 +49,9 @@ class Loss(Protocol):
 
 
 class _Scores(ABC):
-    """Losses of a linear score s = a . y: l(s, t) with slope and curvature in s.
+    """Losses of a linear score s = a . y: l(s, t) with its slope and curvature in s.
 
-    The abstract members and ``bend`` are the loss; all else follows.
+    The abstract members and ``curvature`` define the loss; all else follows.
     """
 
     convex = True
@@ -63,7 +63,7 @@ class _Scores(ABC):
 
     @abstractmethod
     def _of_score(self, s: Weights, t: Weights) -> Weights:
-        """l(s, t)."""
+        """The loss l(s, t)."""
 
     @abstractmethod
     def _score_slope(self, s: Weights, t: Weights) -> Weights:
@@ -74,36 +74,36 @@ class _Scores(ABC):
         """Its second derivative in s."""
 
     def start(self, shards: Shards, seed: int) -> Weights:
-        """Zeros."""
+        """The first model: zeros."""
         return np.zeros(shards.features.shape[-1], shards.features.dtype)
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
-        """(rows,) the mean loss's part and the penalty's."""
+        """(rows,) values of g_i: the mean loss's part and the penalty's."""
         own = (shards.weight * self._of_score(_scores(models, shards), shards.targets)).sum(axis=1)
         penalty = self.regularisation / (2 * centres) * (models**2).sum(axis=1)
         return np.asarray(own + penalty, np.float64)
 
     def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
-        """(rows, scalars) its gradients."""
+        """(rows, scalars) gradients of g_i."""
         slope = shards.weight * self._score_slope(_scores(models, shards), shards.targets)
         data = np.matmul(slope[:, None, :], shards.features)[:, 0]
         return np.asarray(data + self.regularisation / centres * models, models.dtype)
 
     def hessian(self, model: Floats, shards: Shards, centres: int) -> Floats:
-        """(rows, scalars, scalars) of g_i."""
+        """(rows, scalars, scalars) Hessians of g_i."""
         models = np.repeat(model[None], len(shards.sizes), axis=0)
         bent = shards.weight * self._score_curvature(_scores(models, shards), shards.targets)
         data = np.matmul(shards.features.swapaxes(1, 2), bent[..., None] * shards.features)
         return np.asarray(data + self.regularisation / centres * np.eye(len(model)))
 
     def smoothness(self, shards: Shards, centres: int) -> Floats:
-        """The largest curvature in the score times that of the samples."""
+        """(rows,) the largest curvature in the score times the curvature of the samples."""
         return self.curvature * _largest(shards) + self.regularisation / centres
 
 
 @dataclass(frozen=True)
 class LeastSquares(_Scores):
-    """(a . y - t)^2 / 2: regression.
+    """Regression with the loss (a . y - t)^2 / 2.
 
     Attributes:
         regularisation: Weight of ``|y|^2 / 2``, at least 0.
@@ -147,7 +147,7 @@ class LeastSquares(_Scores):
         return np.ones_like(s)
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The score itself.
+        """The predicted numbers: the scores themselves.
 
         Args:
             model: (scalars,) one model.
@@ -179,7 +179,7 @@ class _Classes(_Scores):
         return _prepared(shards, self.intercept, (-1.0, 1.0))
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The likeliest target of each sample.
+        """The more likely class of each sample.
 
         Args:
             model: (scalars,) one model.
@@ -193,14 +193,15 @@ class _Classes(_Scores):
 
 @dataclass(frozen=True)
 class SmoothHinge(_Classes):
-    """log(1 + exp(sharpness (1 - t s))) / sharpness: the support vector machine's hinge, smoothed.
+    """The smoothed hinge of a support vector machine.
 
-    Targets t are -1 and 1; s is the score.
+    The loss is log(1 + exp(sharpness (1 - t s))) / sharpness. Targets t are -1 and 1, and s is the
+    score.
 
     Source: arXiv 2510.25176, the loss of its support vector machine.
 
     Attributes:
-        regularisation: Weight of ``|y|^2 / 2``, at least 0: more widens the margin.
+        regularisation: Weight of ``|y|^2 / 2``, at least 0; a larger weight widens the margin.
         sharpness: > 0; towards infinity the loss is max(0, 1 - t s).
         intercept: Whether a constant feature is added (and regularised with the others).
 
@@ -243,7 +244,7 @@ class SmoothHinge(_Classes):
 
 @dataclass(frozen=True)
 class Logistic(_Classes):
-    """log(1 + exp(-t s)): logistic regression of two classes, -1 and 1, by the score s.
+    """Logistic regression of two classes, -1 and 1: log(1 + exp(-t s)) with the score s.
 
     Attributes:
         regularisation: Weight of ``|y|^2 / 2``, at least 0.
@@ -282,7 +283,7 @@ class Softmax:
     """Multinomial logistic regression: log sum_c exp(s_c) - s_t; targets 0..classes-1.
 
     Attributes:
-        classes: How many, at least 2.
+        classes: Number of classes, at least 2.
         regularisation: Weight of ``|y|^2 / 2``, at least 0.
         intercept: Whether a constant feature is added (and regularised with the others).
 
@@ -321,7 +322,7 @@ class Softmax:
         return _prepared(shards, self.intercept, tuple(range(self.classes)), np.int64)
 
     def start(self, shards: Shards, seed: int) -> Weights:
-        """Zeros.
+        """The first model: zeros.
 
         Args:
             shards: Prepared samples, for their number of features.
@@ -333,12 +334,12 @@ class Softmax:
         return np.zeros(shards.features.shape[-1] * self.classes, shards.features.dtype)
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
-        """(rows,) the mean loss's part and the penalty's.
+        """(rows,) values of g_i: the mean loss's part and the penalty's.
 
         Args:
             models: (rows, scalars) one model a centre.
             shards: Prepared samples of these centres.
-            centres: How many share the regularisation.
+            centres: Number of centres that share the regularisation.
 
         Returns:
             (rows,) values of g_i.
@@ -351,12 +352,12 @@ class Softmax:
         )
 
     def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
-        """(rows, scalars) its gradients.
+        """(rows, scalars) gradients of g_i.
 
         Args:
             models: (rows, scalars) one model a centre.
             shards: Prepared samples of these centres.
-            centres: How many share the regularisation.
+            centres: Number of centres that share the regularisation.
 
         Returns:
             (rows, scalars) gradients of g_i.
@@ -376,11 +377,11 @@ class Softmax:
         return np.asarray(data + self.regularisation / centres * models, models.dtype)
 
     def smoothness(self, shards: Shards, centres: int) -> Floats:
-        """The largest curvature in the score times that of the samples.
+        """(rows,) the largest curvature in the score times the curvature of the samples.
 
         Args:
             shards: Prepared samples of these centres.
-            centres: How many share the regularisation.
+            centres: Number of centres that share the regularisation.
 
         Returns:
             (rows,) bounds on the curvature of g_i.
@@ -389,7 +390,7 @@ class Softmax:
         return 0.5 * _largest(shards) + self.regularisation / centres
 
     def predict(self, model: Weights, features: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The likeliest target of each sample.
+        """The most likely class of each sample.
 
         Args:
             model: (scalars,) one model.
@@ -419,7 +420,7 @@ def _features(features: npt.ArrayLike, intercept: bool) -> Weights:
 
 
 def _largest(shards: Shards, rounds: int = 60) -> Floats:
-    """(rows,) largest eigenvalues of A^T diag(weight) A by power iteration, with 2 % in hand."""
+    """(rows,) largest eigenvalues of A^T diag(weight) A by power iteration, plus 2 %."""
     x, w = shards.features, shards.weight
     direction = np.ones((len(x), x.shape[-1]), x.dtype) / math.sqrt(x.shape[-1])
     size = np.zeros(len(x))
@@ -427,7 +428,7 @@ def _largest(shards: Shards, rounds: int = 60) -> Floats:
         image = np.matmul((w * np.matmul(x, direction[..., None])[..., 0])[:, None], x)[:, 0]
         size = np.sqrt((image**2).sum(axis=1))
         direction = image / np.maximum(size, 1e-30)[:, None].astype(x.dtype)
-    # Never above the trace, never below the last Rayleigh quotient.
+    # It is at most the trace and at least the last Rayleigh quotient.
     trace = (w[..., None] * x**2).sum(axis=(1, 2))
     return np.asarray(np.minimum(1.02 * size, trace), np.float64)
 

@@ -1,4 +1,4 @@
-"""What a network of centres decides together: CPU shares under a budget, and one model."""
+"""The problem of a network of centres: CPU shares under a budget, and one model."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from walras.network.problem.quanta import MOST, Quanta
 from walras.network.problem.shards import Shards
 from walras.types import Bools, Floats, Longs
 
-_NOTHING = 1e-12  # of the usual cost: a cost of 0, to rounding
-_SAMPLES = 65  # shares of a box at which a cost's curvature is looked at
+_NOTHING = 1e-12  # share of the usual cost that counts as a cost of 0
+_SAMPLES = 65  # number of shares in a box at which a cost's curvature is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +34,19 @@ class NetworkProblem:
 
     Args:
         cpu: One cost f_i for each centre: a cost class, or a function of the share.
-        budget: What the shares sum to, > 0, in any unit of CPU: cores, say.
+        budget: Sum of the shares, > 0, in any unit of CPU, such as cores.
         boxes: Least and largest share, each a number or (centres,); none when left out.
-        loss: The kind of the g_i, such as ``Logistic()``; goes with ``shards``.
+        loss: The loss g_i, such as ``Logistic()``; needs ``shards``.
         shards: ``(features, targets)`` of each centre, each (samples, features) and (samples,).
 
     Attributes:
         costs: The f_i, stacked.
-        budget: As given.
-        low: (centres,) least shares, -inf where there is no box.
-        high: (centres,) largest shares, inf where there is no box.
-        loss: The kind of the g_i; None when there is nothing to train.
-        data: Every centre's samples, as the loss wants them; (centres, samples, features).
-        quanta: How shares are counted.
+        budget: Sum of the shares.
+        low: (centres,) least shares, -inf without a box.
+        high: (centres,) largest shares, inf without a box.
+        loss: The loss g_i; None if there is nothing to train.
+        data: Every centre's samples in the loss's form; (centres, samples, features).
+        quanta: The unit in which shares are counted.
         least: (centres,) low in quanta.
         most: (centres,) high in quanta.
 
@@ -83,10 +83,10 @@ class NetworkProblem:
         """Check and stack the centres' costs, boxes and data.
 
         Args:
-            cpu: One cost a centre.
-            budget: What the shares sum to, > 0.
+            cpu: One cost for each centre.
+            budget: Sum of the shares, > 0.
             boxes: Least and largest share, each a number or (centres,).
-            loss: Such as ``Logistic()``; goes with ``shards``.
+            loss: A loss such as ``Logistic()``; needs ``shards``.
             shards: ``(features, targets)`` of each centre.
 
         Raises:
@@ -120,20 +120,20 @@ class NetworkProblem:
         return f"NetworkProblem({self.centres} centres, budget {self.budget:g}, {trained})"
 
     def to_saved(self) -> dict[str, Any]:
-        """What it is made from; data as the loss wants them."""
+        """The arguments of the problem, with the data in the loss's form."""
         names = ("costs", "budget", "low", "high", "loss", "data")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_saved(cls, parts: Mapping[str, Any]) -> Self:
-        """The problem of what :meth:`to_saved` gave; its data need not be prepared again."""
+        """The problem that :meth:`to_saved` describes; its data need no preparation."""
         made = cls(parts["costs"], parts["budget"], (parts["low"], parts["high"]))
         for name in ("loss", "data"):
             object.__setattr__(made, name, parts[name])
         return made
 
     def _count(self, largest: float) -> None:
-        """Choose quanta in which the largest share can be counted, and state the boxes in them."""
+        """Choose quanta that can count the largest share, and state the boxes in them."""
         quanta = Quanta.of(self.budget, largest)
         least, most = quanta.within(self.low, self.high)
         for name, value in (("quanta", quanta), ("least", least), ("most", most)):
@@ -141,7 +141,7 @@ class NetworkProblem:
 
     @property
     def centres(self) -> int:
-        """How many centres there are."""
+        """Number of centres."""
         return self.costs.centres
 
     @property
@@ -151,11 +151,11 @@ class NetworkProblem:
 
     @cached_property
     def floored(self) -> Bools:
-        """(centres,) whose share has a lower limit."""
+        """(centres,) True on shares with a lower limit."""
         return np.isfinite(self.low)
 
     def first_split(self, start: Floats | None) -> Longs:
-        """(centres,) quanta to begin with: the nearest split in the boxes to the one asked for.
+        """(centres,) first quanta: the split in the boxes that is nearest to the wanted one.
 
         Args:
             start: (centres,) fractions of the budget; equal ones when left out.
@@ -172,22 +172,22 @@ class NetworkProblem:
         return self.quanta.nearest(asked, self.least, self.most)
 
     def available(self, held: Longs) -> Longs:
-        """(centres,) quanta that each may hand over: what it holds above its lower limit.
+        """(centres,) quanta that each centre may give: its holdings above its lower limit.
 
         Args:
             held: (centres,) quanta held.
 
         Returns:
-            (centres,) quanta; a very large number where there is no lower limit.
+            (centres,) quanta; a very large number without a lower limit.
         """
         above = np.maximum(held, self.least) - np.where(self.floored, self.least, 0)
         return np.where(self.floored, above, MOST)
 
     def used(self, held: Longs) -> Floats:
-        """(centres,) shares in use of what each holds: always inside its box.
+        """(centres,) shares in use, always inside the boxes, from the holdings.
 
-        What is held beyond the upper limit is on its way to others, and idle. Who holds less than
-        the lower limit (a centre that has come back, with nothing) uses nothing yet.
+        Holdings above the upper limit are idle and will move to others. A centre below its lower
+        limit, such as one that has just come back, uses nothing yet.
 
         Args:
             held: (centres,) quanta held.
@@ -205,18 +205,18 @@ class NetworkProblem:
             shares: (centres,) shares.
 
         Returns:
-            The distance, 0 where all are in their boxes.
+            The distance, 0 if all are in their boxes.
         """
         beyond = np.maximum(self.low - shares, shares - self.high)
         return max(0.0, float(beyond.max()))
 
     @cached_property
     def inside(self) -> Floats:
-        """(centres,) a share in each box at which every cost is defined, for centres that idle."""
+        """(centres,) a share in each box at which every cost is defined, for idle centres."""
         return np.asarray(np.clip(1.0, self.low, self.high))
 
     def cost(self, shares: Floats) -> Floats:
-        """(centres,) CPU costs; beyond its box a cost goes on as a parabola.
+        """(centres,) CPU costs; beyond its box a cost continues as a parabola.
 
         Args:
             shares: (centres,) shares.
@@ -232,7 +232,7 @@ class NetworkProblem:
         return self.costs.value(inside) + beyond * (slope + 0.5 * bend * beyond)
 
     def slope(self, shares: Floats) -> Floats:
-        """(centres,) marginal costs; beyond its box a marginal cost goes on as a line.
+        """(centres,) marginal costs; beyond its box a marginal cost continues as a line.
 
         Args:
             shares: (centres,) shares.
@@ -256,7 +256,7 @@ class NetworkProblem:
         """(centres,) bounds on the curvature of the centres' losses.
 
         Raises:
-            InputError: There is nothing to train, or the bounds bound nothing.
+            InputError: There is nothing to train, or a bound is 0 or infinite.
         """
         loss, data = self.learning
         found = np.asarray(loss.smoothness(data, self.centres), np.float64)
@@ -287,19 +287,19 @@ class NetworkProblem:
         return self.loss, self.data
 
     def optimum(self, alive: Bools | None = None) -> Optimum:
-        """The best shares and model, by solvers that know nothing of networks.
+        """Compute the best shares and model by solvers that know nothing of networks.
 
         Shares by bisection on the price of CPU, the model by quasi-Newton and Newton steps on all
         data together.
 
         Args:
-            alive: (centres,) which centres take part; all when left out.
+            alive: (centres,) True on centres that take part; all when left out.
 
         Returns:
             Shares, price of CPU, cost and model.
 
         Raises:
-            InfeasibleError: The budget is outside what the boxes of those alive can hold.
+            InfeasibleError: The boxes of the living centres cannot hold the budget.
         """
         mask = np.ones(self.centres, bool) if alive is None else np.asarray(alive)
         self._check_reach(mask)
@@ -310,13 +310,14 @@ class NetworkProblem:
         return replace(found, model=model, loss=value)
 
     def measure(self, alive: Bools) -> tuple[float, float]:
-        """The least CPU cost of the centres that are alive, and what gaps are divided by.
+        """The least CPU cost of the living centres, and the divisor of gaps.
 
-        That is the cost's modulus; 1 where it is 0 to rounding, beside the cost of a first split.
-        Both are NaN where the boxes of those alive cannot hold the budget.
+        The divisor is the cost's absolute value, or 1 if that is 0 to rounding, relative to the
+        cost of a first split. Both are NaN if the boxes of the living centres cannot hold the
+        budget.
 
         Args:
-            alive: (centres,) which centres take part.
+            alive: (centres,) True on centres that take part.
 
         Returns:
             The least cost, and the divisor.
@@ -331,7 +332,7 @@ class NetworkProblem:
         return best, abs(best) if abs(best) > _NOTHING * usual else 1.0
 
     def _check_reach(self, alive: Bools) -> None:
-        """Refuse a budget that the boxes of those alive cannot hold, rounding aside."""
+        """Refuse a budget that the boxes of the living centres cannot hold, up to rounding."""
         least, most = self.quanta.within(self.low[alive], self.high[alive])
         if sum(least.tolist()) <= self.quanta.total <= sum(most.tolist()):
             return
@@ -352,9 +353,9 @@ class NetworkProblem:
         return np.array([*found, np.maximum(found[0], self._sharpest(samples))])
 
     def _sharpest(self, samples: Floats) -> Floats:
-        """(centres,) curvature between the samples of costs that are any function; refuses kinks.
+        """(centres,) curvature of users' cost functions between their samples; refuses kinks.
 
-        0 where the samples tell all.
+        It is 0 if the samples show all bends.
         """
         found = np.zeros(self.centres)
         for own, cost in self.costs.groups:

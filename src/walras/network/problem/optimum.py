@@ -1,4 +1,4 @@
-"""The optimum of a problem by solvers that share no line with the distributed algorithms."""
+"""The optimum of a problem, by solvers that share no code with the distributed algorithms."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from walras.network.problem.shards import Shards
 from walras.types import Bools, Floats
 
 _HALVINGS = 200
-_ROUNDING = 1e-14  # of the bounds' sum
+_ROUNDING = 1e-14  # share of the bounds' sum
 _FLAT = 1e-13  # gradient at which Newton's steps end
-_DENSE = 1000  # scalars up to which a Hessian is formed
+_DENSE = 1000  # number of scalars up to which a Hessian is formed
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best that the centres can do together.
+    """The optimum of a problem.
 
     Attributes:
         shares: (centres,) CPU shares in the budget's unit; 0 for centres that take no part.
-        price: The marginal cost that all shares strictly within their boxes have in common.
+        price: The common marginal cost of all shares strictly inside their boxes.
         cost: Sum of the CPU costs.
         model: (scalars,) the best model; None without a loss.
         loss: Its loss, the sum of all centres' parts; NaN without a model.
@@ -49,7 +49,7 @@ class Optimum:
 
 
 def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive: Bools) -> Optimum:
-    """Bisection on the price p: each centre takes the share where f_i'(x) = p, within its box."""
+    """Find the best shares by bisection on the price p: f_i'(x) = p within each box."""
 
     def shares(price: float) -> Floats:
         return np.asarray(np.where(alive, shares_at(costs, price, low, high), 0.0))
@@ -60,7 +60,7 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
     for bounds in (low, high):
         size = math.fsum(np.abs(bounds[alive]))
         missed = abs(float(bounds[alive].sum()) - budget)
-        if math.isfinite(size) and missed <= _ROUNDING * size:  # the bounds leave one split
+        if math.isfinite(size) and missed <= _ROUNDING * size:  # the bounds leave only one split
             x = np.where(alive, bounds, 0.0)
             slopes = costs.slope(np.where(alive, x, _any(low, high)))[alive]
             price = float(slopes.min() if bounds is low else slopes.max())
@@ -76,7 +76,7 @@ def best_shares(costs: CPUCosts, budget: float, low: Floats, high: Floats, alive
         top *= 4.0
     price = float(scipy.optimize.brentq(over, bottom, top, xtol=1e-300, rtol=8.9e-16, maxiter=500))
     x = shares(price)
-    # What rounding left goes to a share inside its box.
+    # The rounding error goes to a share inside its box.
     inside = alive & (x > low) & (x < high)
     if inside.any():
         x[int(np.argmax(inside))] += budget - float(x.sum())
@@ -88,7 +88,7 @@ def _cost(costs: CPUCosts, x: Floats, alive: Bools, low: Floats, high: Floats) -
 
 
 def _any(low: Floats, high: Floats) -> Floats:
-    """A share that every cost is defined at."""
+    """A share at which every cost is defined."""
     return np.asarray(np.clip(1.0, low, high))
 
 
@@ -110,7 +110,7 @@ def shares_at(costs: CPUCosts, price: Floats | float, low: Floats, high: Floats)
 
 
 def best_model(loss: Loss, data: Shards, centres: int) -> tuple[Floats, float]:
-    """L-BFGS on the sum of all parts, then Newton where the loss knows its Hessian.
+    """Find the best model by L-BFGS on the sum of all parts, then by Newton if there is a Hessian.
 
     Raises:
         EngineError: The solver diverged.
@@ -144,7 +144,7 @@ def _newton(
     both: Callable[[Floats], tuple[float, Floats]],
     hessian: Callable[[Floats], Floats],
 ) -> Floats:
-    """Newton's method while it makes the gradient smaller; few variables only."""
+    """Newton's method, while it reduces the gradient; only for few variables."""
     for _ in range(50 if len(y) <= _DENSE else 0):
         gradient = both(y)[1]
         if float(np.abs(gradient).max()) < _FLAT:

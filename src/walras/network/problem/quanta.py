@@ -1,9 +1,9 @@
-"""Shares as whole numbers of quanta: a sum that no rounding can change.
+"""Shares as whole numbers of quanta, whose sum no rounding can change.
 
 A quantum is the distance from the budget to the next floating-point number, a power of two. The
-budget is then a whole number of quanta below 2^53, every share between zero and the budget is one
-too, and both are exact as floats. Transfers add integers to one end and take the same integers from
-the other, so that the sum stays the budget bit for bit in whatever order hosts add.
+budget is then a whole number of quanta below 2^53, and so is every share between zero and the
+budget; both are exact as floats. Transfers add integers at one end and subtract the same integers
+at the other. So the sum equals the budget bit for bit, in whatever order hosts add.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from walras import checks
 from walras.errors import EngineError, InputError, WalrasError
 from walras.types import Floats, Longs
 
-MOST = 2**62  # quanta: one centre's and all that moves at a step together fit 64 bits
-_ROOM = 58  # binary digits of the largest share: a run swings beyond it before it settles
-_SLIPS = 2  # quanta a centre by which bounds that are stated in decimals may miss the budget
+MOST = 2**62  # quanta: one centre's holdings and all moves of a step together fit 64 bits
+_ROOM = 58  # binary digits of the largest share; a run may exceed it before it settles
+_SLIPS = 2  # quanta for each centre by which bounds stated in decimals may miss the budget
 
 
 class AuditError(WalrasError):
-    """Quanta of the budget were lost or made: the run stops.
+    """Quanta of the budget were lost or created: the run stops.
 
     This is always a defect of Walras: no fault of the network can cause it.
 
@@ -38,12 +38,12 @@ class AuditError(WalrasError):
 
 
 class DivergedError(EngineError):
-    """Numbers that grow without end: a step is too long."""
+    """Numbers grow without limit: a step is too long."""
 
 
 @dataclass(frozen=True)
 class Quanta:
-    """How shares are counted.
+    """The unit in which shares are counted.
 
     Attributes:
         exponent: A quantum is 2 to this power, in the budget's unit.
@@ -59,19 +59,20 @@ class Quanta:
 
         Args:
             budget: All CPU.
-            largest: The largest share there may be, of either sign. Where it is many budgets, a
-                quantum is made coarser.
+            largest: The largest possible share, of either sign. If it is many budgets, quanta are
+                coarser.
 
         Raises:
-            InputError: The budget is not a positive, finite number, or too small beside the
+            InputError: The budget is not a positive, finite number, or too small relative to the
                 largest share to count both.
         """
         remedy = "give the CPU that all centres share"
         budget = checks.number(budget, "budget", above=0.0, remedy=remedy)
         exponent = math.frexp(float(np.spacing(budget)))[1] - 1
         total = int(math.ldexp(budget, -exponent))
-        # Coarser by up to the budget's trailing zeros: so that a float holds each share. Beyond
-        # 2^58 quanta a share, by more: the budget is then whole to the last digit of the shares.
+        # Coarser by at most the budget's trailing zeros, so that a float holds each share. Above
+        # 2^58 quanta a share, even coarser: the budget is then whole to the last digit of the
+        # shares.
         beyond = math.frexp(max(budget, largest))[1] - exponent
         zeros = (total & -total).bit_length() - 1
         coarser = max(min(max(0, beyond - 53), zeros), beyond - _ROOM)
@@ -95,11 +96,10 @@ class Quanta:
         return np.asarray(quanta.astype(np.float64) * self.unit)
 
     def within(self, low: Floats, high: Floats) -> tuple[Longs, Longs]:
-        """Boxes in whole quanta, inside the stated ones; no bound is ``MOST`` away.
+        """Boxes in whole quanta, inside the stated ones; ``MOST`` stands for no bound.
 
-        Stated in decimals, bounds and a budget that meet (three times 0.1 and 0.3) miss each other
-        by rounding. Bounds that leave the budget no room by ``2 n`` quanta or less are moved by
-        that much in all, so that they meet it.
+        Decimal bounds may miss the budget by rounding: three times 0.1 is not 0.3. Bounds that
+        exclude the budget by ``2 n`` quanta or less are moved so that they meet it.
 
         Args:
             low: (n,) least shares.
@@ -120,7 +120,7 @@ class Quanta:
         return np.asarray(np.clip(quanta, -float(MOST), float(MOST))).astype(np.int64)
 
     def split(self, fractions: Floats) -> Longs:
-        """Quanta in proportion to ``fractions`` (n,), all of them dealt out.
+        """Split the budget in proportion to ``fractions`` (n,), without remainder.
 
         Raises:
             InputError: A fraction is negative or not finite, or all are zero.
@@ -129,60 +129,61 @@ class Quanta:
         checks.within(fractions, "fractions", 0.0, remedy=remedy)
         checks.number(fractions.sum(), "sum of fractions", above=0.0, remedy=remedy)
         dealt: Longs = np.floor(self.total * (fractions / fractions.sum())).astype(np.int64)
-        # The few quanta that rounding left, one by one (or taken back), beginning with the largest.
+        # The few remaining quanta are given (or taken back) one by one, the largest fraction first.
         order = np.argsort(-fractions, kind="stable")
         dealt[order] += _dealt(self.total - int(dealt.sum()), len(dealt))
         return dealt
 
     def nearest(self, dealt: Longs, least: Longs, most: Longs) -> Longs:
-        """The nearest split of the budget within boxes: ``clip(dealt + shift)``, all dealt out.
+        """The nearest split of the budget within boxes: ``clip(dealt + shift)``, without remainder.
 
         Args:
-            dealt: (n,) quanta, those of the budget or others.
+            dealt: (n,) quanta; their sum may differ from the budget.
             least: (n,) bounds below.
-            most: (n,) bounds above, between which the budget lies.
+            most: (n,) bounds above; the budget lies between the sums of both.
         """
 
         def moved(shift: int) -> Longs:
             return np.clip(dealt + shift, least, most)
 
-        # The largest whole shift that deals out no more than the budget, by halving.
+        # Find the largest integer shift that gives out no more than the budget, by halving.
         low, high = int((least - dealt).min()), int((most - dealt).max())
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (low, middle - 1) if _sum(moved(middle)) > self.total else (middle, high)
         found = moved(low)
-        # One more shift is too much: the quanta left go to the first that it would move.
+        # One more shift is too much: the remaining quanta go to the first centres that it would
+        # move.
         room = np.flatnonzero(moved(low + 1) > found)
         found[room[: self.total - _sum(found)]] += 1
         return found
 
 
 def summed(quanta: Longs, owner: Longs, owners: int) -> Longs:
-    """(owners,) sums of quanta by whose they are; exact."""
+    """(owners,) exact sums of quanta by owner."""
     found = np.zeros(owners, np.int64)
     np.add.at(found, owner, quanta)
     return found
 
 
 def portioned(wanted: Longs, giver: Longs, given: Longs) -> Longs:
-    """What each demand gets of what its giver gives, in proportion.
+    """The quanta that each demand gets when its giver gives in proportion.
 
     Args:
         wanted: (demands,) quanta, never negative.
-        giver: (demands,) who is asked.
-        given: (n,) what each gives in all, never negative.
+        giver: (demands,) the giver of each demand.
+        given: (n,) total that each giver gives, never negative.
 
     Returns:
-        (demands,) as wanted where all can be met; rounded so that never more goes than is given.
+        (demands,) the wanted quanta if all can be met; otherwise rounded down to what is given.
     """
     asked = summed(wanted, giver, len(given))
-    part = given / np.maximum(asked, 1) * (1.0 - 2.0**-48)  # rounding never makes it too much
+    part = given / np.maximum(asked, 1) * (1.0 - 2.0**-48)  # rounding never makes it too large
     return np.where((asked == given)[giver], wanted, counted(np.floor(wanted * part[giver])))
 
 
 def counted(amount: Floats) -> Longs:
-    """Whole numbers of quanta (given as floats) as integers, none of which has overflowed.
+    """Convert whole numbers of quanta from floats to integers, and refuse an overflow.
 
     Raises:
         DivergedError: One is not finite, or all together are ``MOST`` or more.
@@ -198,23 +199,23 @@ def counted(amount: Floats) -> Longs:
 
 
 def countable(quanta: Longs) -> bool:
-    """Whether each is below ``MOST``: another step's transfers can be added without overflow."""
+    """Whether each is below ``MOST``, so that another step's transfers cannot overflow."""
     return bool(((quanta < MOST) & (quanta > -MOST)).all())
 
 
 def audit(held: Iterable[int] | Longs, in_flight: Iterable[int] | Longs, total: int) -> int:
-    """Quanta held and in flight over those there should be; exactly 0 while nothing is lost."""
+    """Quanta held and in flight minus the total; exactly 0 while nothing is lost."""
     return _sum(held) + _sum(in_flight) - total
 
 
 def _dealt(quanta: int, shares: int) -> Longs:
-    """(shares,) whole numbers that sum to ``quanta`` and differ by one at most."""
+    """(shares,) integers that sum to ``quanta`` and differ by at most one."""
     each, more = divmod(quanta, shares)
     return np.asarray(each + (np.arange(shares) < more), np.int64)
 
 
 def _sum(quanta: Iterable[int] | Longs) -> int:
-    """An exact sum: numpy's where 64 bits hold it, else Python's."""
+    """An exact sum, by numpy if 64 bits suffice, else by Python."""
     if isinstance(quanta, np.ndarray):
         largest = int(np.abs(quanta).max()) if quanta.size else 0
         if largest * quanta.size < 2**62:

@@ -21,8 +21,8 @@ class Shards:
     Attributes:
         features: (centres, samples, features...) in single or double precision.
         targets: (centres, samples) labels or numbers.
-        weight: (centres, samples) what a sample counts: 1 / all samples, 0 for padding.
-        sizes: (centres,) samples that a centre really has.
+        weight: (centres, samples) weight of a sample: 1 / all samples, 0 for padding.
+        sizes: (centres,) number of a centre's own samples, without padding.
 
     Example:
         >>> from walras.network import Shards
@@ -38,7 +38,7 @@ class Shards:
 
     @classmethod
     def of(cls, shards: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> Shards:
-        """Check and pad ``(features, targets)`` pairs, one a centre.
+        """Check and pad ``(features, targets)`` pairs, one for each centre.
 
         Args:
             shards: ``(features, targets)`` of each centre: (samples, features...) and (samples,).
@@ -65,15 +65,15 @@ class Shards:
 
     @property
     def centres(self) -> int:
-        """How many shards there are."""
+        """Number of shards."""
         return len(self.sizes)
 
     def batch(self, size: int, rng: np.random.Generator) -> Shards:
-        """Draw so many samples of each centre, with replacement; weights keep gradients unbiased.
+        """Draw ``size`` samples of each centre with replacement; weights keep gradients unbiased.
 
         Args:
             size: Samples of each centre.
-            rng: Draws them.
+            rng: The random generator.
 
         Returns:
             The drawn samples.
@@ -89,10 +89,10 @@ class Shards:
         )
 
     def only(self, alive: Bools) -> Shards:
-        """The shards of some centres; weights stay, so that sums are over these alone.
+        """The shards of some centres; weights stay, so sums are only over these centres.
 
         Args:
-            alive: (centres,) which centres are wanted.
+            alive: (centres,) True on the wanted centres.
 
         Returns:
             Their shards.
@@ -121,9 +121,9 @@ def split(
         features: (samples, features...) of all centres together.
         targets: (samples,) labels or numbers.
         centres: Number of shards, at least 1.
-        seed: Of the shuffle.
-        classes_each: How many runs of equal labels a centre gets: 2 gives most centres two of the
-            classes only (McMahan et al. 2017). Left out, shards are alike.
+        seed: Seed of the shuffle.
+        classes_each: Number of runs of equal labels for each centre: 2 gives most centres only two
+            classes (McMahan et al. 2017). When left out, shards are alike.
 
     Returns:
         ``(features, targets)`` of each centre.
@@ -155,7 +155,7 @@ def split(
 
 
 def with_intercept(features: Weights) -> Weights:
-    """A last column of ones."""
+    """Append a column of ones."""
     return np.concatenate([features, np.ones((*features.shape[:-1], 1), features.dtype)], axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""Samples that no centre trains on, to test the model with."""
+"""Samples for testing the model, on which no centre trains."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class TestSet:
     Attributes:
         features: (samples, features) as in the shards.
         targets: (samples,) labels or numbers.
-        origin: Where they come from, for tables.
+        origin: Their origin, for tables.
 
     Raises:
-        InputError: There is none, or features and targets differ in number.
+        InputError: There are no samples, or features and targets differ in number.
 
     Example:
         >>> import numpy as np
@@ -37,7 +37,7 @@ class TestSet:
     targets: npt.NDArray[Any]
     origin: str = ""
 
-    __test__ = False  # no test case, whatever its name
+    __test__ = False  # not a test case, despite its name
 
     def __post_init__(self) -> None:
         if np.ndim(self.features) != 2 or np.shape(self.targets) != (len(self.features),):
@@ -56,14 +56,14 @@ class TestSet:
             )
 
     def accuracy(self, loss: Loss, model: Weights) -> float:
-        """Part of the samples whose class is found; NaN for losses that predict numbers.
+        """Share of samples with the right class; NaN for losses that predict numbers.
 
         Args:
-            loss: Knows how to predict.
+            loss: The loss, which predicts.
             model: (scalars,) the model.
 
         Returns:
-            A part from 0 to 1, or NaN.
+            A share from 0 to 1, or NaN.
 
         Raises:
             InputError: The samples have other features than those trained on.
@@ -74,10 +74,10 @@ class TestSet:
         return float((found == self.targets).mean())
 
     def error(self, loss: Loss, model: Weights) -> float:
-        """Root of the mean square of what is predicted less the target.
+        """Root mean square of prediction minus target.
 
         Args:
-            loss: Knows how to predict.
+            loss: The loss, which predicts.
             model: (scalars,) the model.
 
         Returns:

@@ -1,4 +1,4 @@
-"""Losses of any torch module: the gradients of all centres in one batched call."""
+"""Losses of any torch module; the gradients of all centres take one batched call."""
 
 from __future__ import annotations
 
@@ -16,33 +16,34 @@ from walras.extras import install_hint
 from walras.network.problem.shards import Shards
 from walras.types import Floats, Weights
 
-_ROUNDS = 20  # of the power iteration for the curvature
-_SAMPLES = 256  # a centre for it
-_AWAY = (1e-3, 1e-2, 1e-1)  # of the model's size: how far away gradients are looked at
-_FLAT = 1e-3  # of their differences: a Hessian that bounds nothing
-_NONE = 1e-7  # of the gradient over the model: no curvature in single precision
+_ROUNDS = 20  # rounds of the power iteration for the curvature
+_SAMPLES = 256  # samples of a centre for it
+# distances, relative to the model's size, at which gradients are compared
+_AWAY = (1e-3, 1e-2, 1e-1)
+_FLAT = 1e-3  # share of the gradients' differences below which the Hessian is useless as a bound
+_NONE = 1e-7  # gradient over model below which there is no curvature in single precision
 
 
 @dataclass(frozen=True, eq=False)
 class TorchLoss:
-    """The mean over samples of ``criterion(module(features), targets)``; need not be convex.
+    """The mean of ``criterion(module(features), targets)`` over samples; it need not be convex.
 
-    The model is the module's parameters in one row; modules with buffers that training changes
-    (batch normalisation) cannot be used, since every centre would need its own.
+    The model is the module's parameters in one row. Modules with buffers that training changes
+    (batch normalisation) are refused, since every centre would need its own buffers.
 
     Attributes:
         module: A ``torch.nn.Module`` without randomness in its forward pass.
-        criterion: From outputs and targets to one loss a sample, such as
+        criterion: Function from outputs and targets to one loss for each sample, such as
             ``torch.nn.functional.cross_entropy`` with ``reduction="none"``.
         integers: Whether targets are class numbers.
         regularisation: Weight of ``|y|^2 / 2``, at least 0.
-        smoothness_hint: L if known: how fast a centre's gradient changes, at most. Estimated near
-            the first model otherwise, which needs a loss that curves there.
-        convex: False: the loss need not be convex.
+        smoothness_hint: L if known, the largest rate of change of a centre's gradient. Otherwise it
+            is estimated near the first model, where the loss must have curvature.
+        convex: False, since the loss need not be convex.
 
     Raises:
         EngineError: torch is not installed.
-        InputError: The module has no parameters, or buffers, or the hint is no positive number.
+        InputError: The module has no parameters, or has buffers, or the hint is not positive.
 
     Example:
         >>> import torch
@@ -89,7 +90,7 @@ class TorchLoss:
             checks.number(hint, "TorchLoss.smoothness_hint", above=0.0, remedy=remedy)
 
     def prepare(self, shards: Shards) -> Shards:
-        """Single precision, and class numbers as integers.
+        """The shards in single precision, with class numbers as integers.
 
         Args:
             shards: Every centre's samples.
@@ -102,11 +103,11 @@ class TorchLoss:
         return Shards(features, targets, shards.weight.astype(np.float32), shards.sizes)
 
     def start(self, shards: Shards, seed: int) -> Weights:
-        """The module's own parameters, as it was handed in.
+        """The module's own parameters.
 
         Args:
             shards: Not used.
-            seed: Not used: the module has its parameters already.
+            seed: Not used, since the module has its parameters already.
 
         Returns:
             (scalars,) the parameters in one row.
@@ -115,12 +116,12 @@ class TorchLoss:
         return np.asarray(_torch().cat(parts).numpy(), np.float32).copy()
 
     def value(self, models: Weights, shards: Shards, centres: int) -> Floats:
-        """(rows,) of g_i.
+        """(rows,) values of g_i.
 
         Args:
             models: (rows, scalars) one model a centre.
             shards: Prepared samples of these centres.
-            centres: How many share the regularisation.
+            centres: Number of centres that share the regularisation.
 
         Returns:
             (rows,) values of g_i.
@@ -135,12 +136,12 @@ class TorchLoss:
         return np.asarray(np.array(own) + penalty, np.float64)
 
     def gradient(self, models: Weights, shards: Shards, centres: int) -> Weights:
-        """(rows, scalars) of g_i, all rows in one call.
+        """(rows, scalars) gradients of g_i, all rows in one call.
 
         Args:
             models: (rows, scalars) one model a centre.
             shards: Prepared samples of these centres.
-            centres: How many share the regularisation.
+            centres: Number of centres that share the regularisation.
 
         Returns:
             (rows, scalars) gradients of g_i.
@@ -149,12 +150,11 @@ class TorchLoss:
         return np.asarray(grad.numpy() + self.regularisation / centres * models, models.dtype)
 
     def smoothness(self, shards: Shards, centres: int) -> Floats:
-        """(rows,) estimates near the first model, doubled: its Hessian's norm, and how much
-        gradients differ a little away.
+        """(rows,) twice the Hessian's norm at the first model, or the change of gradients near it.
 
         Args:
             shards: Prepared samples of these centres.
-            centres: How many share the regularisation.
+            centres: Number of centres that share the regularisation.
 
         Returns:
             (rows,) bounds on the curvature of g_i; the hint, where there is one.
@@ -189,9 +189,7 @@ class TorchLoss:
         return np.asarray(2.0 * size.numpy() + self.regularisation / centres, np.float64)
 
     def _differences(self, y: Any, x: Any, t: Any, w: Any) -> tuple[Any, Any]:
-        """(rows,) the most that gradients differ a little away, over the distance; and their size
-        over the model's.
-        """
+        """(rows,) largest change of gradients over distance, and their size over the model's."""
         torch, generator = _torch(), _torch().Generator().manual_seed(1)
         here, scale = self._gradients(y, x, t, w), y.norm(dim=1, keepdim=True).clamp_min(1.0)
         most = torch.zeros(len(y))
@@ -228,14 +226,14 @@ class TorchLoss:
         return func.vmap(func.grad(own))  # type: ignore[no-any-return]
 
     def _along(self, models: Any, direction: Any, x: Any, t: Any, w: Any) -> Any:
-        """The gradients' product with a direction, whose gradient is the Hessian's."""
+        """The gradients' product with a direction; its gradient is the Hessian's product."""
         return (self._gradients(models, x, t, w) * direction).sum()
 
     def _samples(self, row: Any, x: Any, t: Any) -> Any:
         return self.criterion(self._forward(row, x), t)
 
     def _forward(self, row: Any, x: Any) -> Any:
-        """The module with the parameters that a row holds."""
+        """Run the module with the parameters of a row."""
         named, at = {}, 0
         for name, parameter in self.module.named_parameters():
             named[name] = row[at : at + parameter.numel()].view(parameter.shape)

@@ -1,4 +1,4 @@
-"""The balance of a whole network, for a simulator or a replay that sees all centres at once."""
+"""The balance of all quanta, for a simulator or a replay that sees all centres at once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from walras.types import Longs
 
 @dataclass(frozen=True, eq=False)
 class Books:
-    """Where all quanta are at one moment.
+    """The balance of all quanta at one moment.
 
     Attributes:
         held: (width,) quanta held by living centres and by dead ones that are not settled yet.
-        in_flight: (width,) quanta sent between those centres and not credited yet.
-        least_in_flight: The smallest amount of CPU under way on any link, at most 0; and 0 unless
-            more was credited than sent.
+        in_flight: (width,) quanta sent between these centres and not credited yet.
+        least_in_flight: The smallest amount of CPU in flight on any link, or 0 if all are positive;
+            negative only if more was credited than sent.
         difference: (width,) held and in flight minus the budget; exactly zeros.
     """
 
@@ -57,9 +57,9 @@ def _links(node: Node) -> dict[Incarnation, Link]:
 
 
 def _settled(lives: Sequence[Node]) -> set[Incarnation]:
-    """Lives whose estates a coordinator took over that has not been settled itself."""
+    """Lives whose holdings were taken over by a coordinator that is not itself settled."""
     gone: set[Incarnation] = set()
-    # Coordinators succeed one another in the order of their numbers; the last one decides.
+    # Coordinators follow one another in the order of their numbers; the last one decides.
     for node in sorted(lives, key=lambda node: node.life[0], reverse=True):
         if node.settled and node.life not in gone:
             gone |= node.settled

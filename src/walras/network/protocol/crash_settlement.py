@@ -1,4 +1,4 @@
-"""Settlement of crashed centres: one coordinator takes over what they held, link by link.
+"""Settlement of crashed centres: one coordinator takes over their holdings, link by link.
 
 A life c that ended held what it began with, plus all it credited, minus all it sent. With what
 was in flight to and from it, that is
@@ -8,9 +8,9 @@ was in flight to and from it, that is
 The neighbours know this sum without a replica: each closes its link and claims its balance. The
 terms between two ended lives cancel, so adjacent crashes are settled in the same way.
 
-One coordinator, the first centre still in its first life, takes the estates over. When it ends
-itself, the next one settles the estates of all ended lives again: what the first took over is part
-of its own estate.
+One coordinator, the first centre still in its first life, takes over the estates (the holdings of
+ended lives). When it ends itself, the next coordinator settles all ended lives again; the estate of
+the first coordinator includes what it took over.
 
 Nothing is taken over before the claim of every living neighbour has arrived. So the sum of all
 shares never exceeds the budget; until then the estate is idle.
@@ -29,21 +29,21 @@ from walras.types import Bools, Longs
 
 
 def coordinator_among(in_first_life: Bools) -> int:
-    """The centre that takes estates over: the first one still in its first life, -1 if none is.
+    """The coordinator: the first centre still in its first life, -1 if there is none.
 
     Args:
-        in_first_life: (centres,) whether its first life has not ended.
+        in_first_life: (centres,) True on centres whose first life has not ended.
     """
     first = np.flatnonzero(in_first_life)
     return int(first[0]) if len(first) else -1
 
 
 def estate(begun: Longs, balances: Iterable[Longs]) -> Longs:
-    """(width,) what an ended life leaves: what it began with, and its neighbours' balances.
+    """(width,) the estate of an ended life: its first quanta plus its neighbours' balances.
 
     Args:
         begun: (width,) quanta that it began with, or took over later.
-        balances: Of each living neighbour, (width,) what it sent less what it credited.
+        balances: (width,) for each living neighbour, sent minus credited quanta.
     """
     total = begun.copy()
     for balance in balances:
@@ -114,7 +114,8 @@ class Settlement:
         for life in fresh:
             begun = self._begun[life[0]] if life[1] == 0 else np.zeros_like(gain)
             gain += estate(begun, [claims[key] for key in claims if key[1] == life])
-        # A claimant that has ended since: its claims are links between ended lives, which cancel.
+        # A claimant that has ended since then: its claims are links between ended lives, which
+        # cancel.
         for claimant, life in [key for key in self._counted if key[0] in lives]:
             gain -= self._counted.pop((claimant, life))
         ledger.held += gain
@@ -136,7 +137,8 @@ class Settlement:
                 if view.is_ended((k, epoch)):
                     continue
                 if epoch > view.ended[k]:
-                    return None  # an earlier life's end is not signed yet, nor its edge settled
+                    # an earlier life's end is not signed yet, or its link is not settled
+                    return None
                 claims = own if k == view.centre else _claims_of(view.records[k], epoch)
                 if life not in claims:
                     return None
@@ -149,10 +151,10 @@ def _ended_lives(view: Membership, centre: int) -> list[Incarnation]:
 
 
 def _knows(record: Record, life: Incarnation, view: Membership) -> bool:
-    """Whether its writer knew of the end, and so will do no more business with that life.
+    """Whether a record's writer knew of a life's end, and so makes no more transfers with it.
 
-    A majority of such records names every life that may have: it was leased before, which a
-    majority had heard.
+    A majority of such records names every life that may have made transfers, since a majority
+    confirmed its lease before.
     """
     own = record.centre == view.centre
     return bool((view.ended if own else record.confirmed_dead)[life[0]] > life[1])

@@ -27,34 +27,34 @@ _LIFE = struct.Struct("<HI")
 _CRC = struct.Struct("<I")
 _MAGIC = b"WNT1"
 _VALUES, _OPEN = 1, 2
-_MOST = 2**62  # numbers and versions stay below
-_LIVES = 2**22  # so do epochs, which stand above the heartbeats in a version
+_MOST = 2**62  # numbers and versions are below this
+_LIVES = 2**22  # epochs are below this; they are the high bits of a version
 _NUMBERS = f"0 or more, below {_MOST}"
-_RECORDS = 1024  # latest records that are kept as they were read
+_RECORDS = 1024  # number of latest decoded records that are kept
 
 
 class MessageError(WalrasError):
-    """Bytes that are no message of this network; they are dropped, and nothing changes."""
+    """Bytes that are not a message of this network; they are dropped, and nothing changes."""
 
     code = "WAL-1700"
 
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """What one centre says to a neighbour at one tick.
+    """A message from one centre to a neighbour at one tick.
 
     Attributes:
-        sender: Centre, with its epoch.
-        receiver: Centre, with its epoch as the sender knows it.
-        number: Counts the sender's messages on this link.
-        confirmed: Latest number that the sender took from the receiver.
+        sender: The sending centre and its epoch.
+        receiver: The receiving centre and its epoch as the sender knows it.
+        number: Number of the sender's message on this link.
+        confirmed: Number of the latest message that the sender took from the receiver.
         tick: The sender's tick.
-        open: Whether the sender does business: it has been leased in this life.
-        sent: (width,) running sums of all it pushed to the receiver, modulo 2^64.
-        price: Its marginal cost, or None while it has nothing to say.
+        open: Whether the sender makes transfers: it has been leased in this life.
+        sent: (width,) running sums of all transfers to the receiver, modulo 2^64.
+        price: Its marginal cost, or None before it makes transfers.
         model: (width - 1,) its model, likewise.
-        records: Who is alive, as far as the receiver may not know.
-        versions: Centre and version of every record in it, also of those left out unread.
+        records: Records that the receiver may not have.
+        versions: Centre and version of every record in it, also of skipped ones.
     """
 
     sender: Incarnation
@@ -72,7 +72,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Head:
-    """What a driver needs to know of a message: its sender and the sender's tick."""
+    """The header that a driver needs: the sender and its tick."""
 
     sender: int
     tick: int
@@ -83,11 +83,11 @@ class Codec:
     """Encodes and decodes the messages of one network.
 
     Attributes:
-        network: 8 bytes that tell this network's messages from another's.
-        centres: How many there are.
+        network: 8 bytes that identify this network.
+        centres: Number of centres.
         width: Entries of the running sums: 1 and the model's scalars.
-        limit: Largest message in bytes, at least as many as a record of each centre with 8 claims
-            takes; records that do not fit wait for the next one.
+        limit: Largest message in bytes; a record of each centre with 8 claims must fit. Records
+            that do not fit wait for the next message.
     """
 
     network: bytes
@@ -101,7 +101,7 @@ class Codec:
         object.__setattr__(self, "limit", max(self.limit, least))
 
     def encode(self, message: Message) -> bytes:
-        """The bytes of a message; leaves out the last records where it would pass the limit."""
+        """Encode a message; records beyond the size limit are left out."""
         values = message.price is not None and message.model is not None
         parts = [np.asarray(message.sent, "<i8").tobytes()]
         if message.price is not None and message.model is not None:
@@ -130,15 +130,15 @@ class Codec:
         return content + _CRC.pack(zlib.crc32(content))
 
     def decode(self, data: bytes, held: Sequence[int] = ()) -> Message:
-        """The message in these bytes.
+        """Decode a message.
 
         Args:
-            data: What arrived.
-            held: Version of each centre's record that the receiver holds; the message's records
-                that are no later are left out unread. All are read when left out.
+            data: The received bytes.
+            held: Version of each centre's record that the receiver has; records of the message that
+                are no later are skipped. All are read when left out.
 
         Raises:
-            MessageError: They are no whole and sensible message of this network.
+            MessageError: They are not a complete and valid message of this network.
         """
         self._check_size(data)
         if zlib.crc32(data[: -_CRC.size]) != _CRC.unpack(data[-_CRC.size :])[0]:
@@ -177,10 +177,10 @@ class Codec:
         )
 
     def peek(self, data: bytes) -> Head:
-        """Whose message it says to be, and of which tick; the rest is not looked at.
+        """Read only the sender and the tick of a message.
 
         Raises:
-            MessageError: It is too short or too long for one of this network.
+            MessageError: It is too short or too long for this network.
         """
         self._check_size(data)
         _, _, sender, _, _, _, _, _, tick, _, _ = _HEAD.unpack_from(data)
@@ -232,7 +232,7 @@ class Codec:
         return head + body
 
     def _next(self, message: _Reader) -> tuple[int, int, bytes]:
-        """Centre, version and bytes of the next record."""
+        """The centre, version and bytes of the next record."""
         size, centre, version, *_ = message.peek(_RECORD)
         if centre >= self.centres or not 0 < version < _MOST or size < _RECORD.size:
             raise _refuse(
@@ -244,7 +244,7 @@ class Codec:
 
 @lru_cache(maxsize=_RECORDS)
 def _unpack(raw: bytes, centres: int, width: int) -> Record:
-    """The record in these bytes; a simulator's centres all read the same ones."""
+    """Decode a record; a simulator's centres all share the decoded one."""
     reader = _Reader(raw)
     _, centre, version, done, settled, claims = reader.unpack(_RECORD)
     heard = reader.ints(centres)
@@ -256,7 +256,7 @@ def _unpack(raw: bytes, centres: int, width: int) -> Record:
     claimed = dict(_claim(reader, centres, width) for _ in range(claims))
     reader.end()
     for shared in (heard, *claimed.values()):
-        shared.flags.writeable = False  # by all who read the same bytes
+        shared.flags.writeable = False  # since all readers of these bytes share it
     suspected_dead.flags.writeable = confirmed_dead.flags.writeable = False
     return Record(
         centre, version, heard, suspected_dead, confirmed_dead, done != 0, over, claimed, raw
@@ -277,7 +277,7 @@ def _life(reader: _Reader, centres: int) -> tuple[Incarnation, bool]:
 
 
 class _Reader:
-    """Takes values off the front of bytes, and refuses when too few or too many are left."""
+    """Reads values from the front of bytes, and refuses missing or extra bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0

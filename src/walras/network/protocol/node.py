@@ -26,13 +26,13 @@ from walras.types import Floats, Longs
 
 @dataclass(frozen=True, eq=False)
 class NetworkConfig:
-    """What all centres of a network agree on before it starts.
+    """The configuration that all centres of a network agree on before it starts.
 
     Attributes:
-        codec: How messages are written.
-        settings: How patient centres are.
-        begun: (centres,) quanta of CPU that each one starts with; they sum to the budget.
-        neighbours: Of every centre, in the order in which sums are taken.
+        codec: Encodes and decodes messages.
+        settings: Leases and patience of the centres.
+        begun: (centres,) first quanta of CPU of each centre; they sum to the budget.
+        neighbours: Neighbours of every centre, in the order of summation.
     """
 
     codec: Codec
@@ -43,7 +43,7 @@ class NetworkConfig:
 
 @dataclass
 class Heard:
-    """A neighbour's latest words, and when they came."""
+    """A neighbour's latest price and model, and their time."""
 
     price: float
     model: Floats
@@ -56,14 +56,14 @@ class Node:
     Args:
         node_config: The configuration of this centre alone.
         network_config: The configuration that all centres share.
-        memory: Its stable storage: :meth:`Memory.first`, or what an earlier life left behind.
+        memory: Its stable storage: :meth:`Memory.first`, or the memory of an earlier life.
 
     Attributes:
-        ledger: What it holds and owes.
-        view: Whom it takes to be alive.
+        ledger: Its holdings and links.
+        view: Its view of the living centres.
         local: Its model and its box's multiplier.
-        ticks: How often it ticked.
-        refused: Messages that were well-formed but not acceptable, by reason.
+        ticks: Number of ticks.
+        refused: Number of well-formed but refused messages, by reason.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class Node:
 
     @property
     def ended(self) -> bool:
-        """Whether this life is known to be over; the centre may start anew."""
+        """Whether this life is known to be over; the centre may then start a new life."""
         return self.view.is_ended(self.life)
 
     @property
     def last_step(self) -> int:
-        """After how many ticks it rests."""
+        """The number of ticks after which it rests."""
         return self._rest_at
 
     @property
@@ -108,7 +108,7 @@ class Node:
 
     @property
     def done(self) -> bool:
-        """Whether it rests and all it sent has arrived."""
+        """Whether it rests and all its transfers have arrived."""
         return self.resting and all(link.drained for link in self.ledger.links.values())
 
     @property
@@ -118,7 +118,7 @@ class Node:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of all that the node holds and knows of its neighbours."""
+        """A fingerprint of the node's state and its knowledge of its neighbours."""
         parts = [repr((self.life, self.ticks, self.local.multiplier, self.local.owed)).encode()]
         parts += [self.ledger.held.tobytes(), self.local.model.tobytes()]
         for j, link in sorted(self.ledger.links.items()):
@@ -128,14 +128,14 @@ class Node:
         return sha256(b"".join(parts)).hexdigest()
 
     def extend(self, steps: int) -> None:
-        """Let a resting centre make so many steps more."""
+        """Let a resting centre make ``steps`` more steps."""
         self._rest_at = max(self._rest_at, self.ticks) + steps
 
     def share(self, now: int) -> int:
-        """Quanta of CPU that it may use now: within its box while leased, else nothing.
+        """Quanta of CPU that it may use now: within its box while leased, else none.
 
-        What it holds beyond the upper limit is on its way to others. A life that begins with
-        nothing uses nothing until it holds its lower limit.
+        Holdings above the upper limit will move to others. A life that begins without holdings uses
+        nothing until it holds its lower limit.
         """
         held = int(self.ledger.held[0])
         if held < self.node_config.least or not self.view.leased(now) or self.ended:
@@ -143,14 +143,14 @@ class Node:
         return min(held, self.node_config.most)
 
     def tick(self, now: int) -> list[tuple[int, bytes]]:
-        """One step of the algorithm and of the membership.
+        """Make one step of the algorithm and of the membership.
 
         Args:
-            now: The driver's clock, never running backwards.
+            now: The driver's clock, which never runs backwards.
 
         Returns:
-            Messages, each with the neighbour it goes to. :attr:`Membership.memory` is to be on
-            stable storage before they leave.
+            Messages, each with its receiver. :attr:`Membership.memory` must be on stable storage
+            before they leave.
         """
         self.ticks += 1
         heartbeat = (
@@ -180,10 +180,10 @@ class Node:
         return [(j, self._compose(j, price, heartbeat)) for j in self.node_config.weights]
 
     def on_message(self, data: bytes, now: int) -> None:
-        """Take a message; what is late, repeated or of an ended life changes nothing.
+        """Take a message; a late or repeated one, or one of an ended life, changes nothing.
 
         Raises:
-            MessageError: The bytes are no message of this network; nothing has changed.
+            MessageError: The bytes are not a message of this network; nothing has changed.
         """
         message = self.network_config.codec.decode(data, self.view.versions)
         sender, epoch = message.sender
@@ -203,7 +203,7 @@ class Node:
             self._take(message, link, now)
 
     def _take(self, message: Message, link: Link, now: int) -> None:
-        """Credit what is new, and remember what the neighbour said."""
+        """Credit new transfers, and remember the neighbour's price and model."""
         new = int((message.sent - link.credited)[0])
         if not 0 <= new <= self.node_config.total:
             self.refused["impossible"] += 1
@@ -220,7 +220,7 @@ class Node:
         self._heard[sender] = Heard(message.price, message.model, now)
 
     def _step(self, now: int) -> None:
-        """Push shares and surplus, then move the model."""
+        """Transfer shares and surplus, then move the model."""
         patience = self.network_config.settings.patience
         fresh = {
             j: heard
@@ -236,7 +236,7 @@ class Node:
         self.local.learn(held, {j: heard.model for j, heard in fresh.items()})
 
     def _renew_links(self) -> None:
-        """Close the links to ended lives, open those to new ones."""
+        """Close the links to ended lives, and open links to new ones."""
         for j in self.node_config.weights:
             link = self.ledger.links.get(j)
             if link is not None and self.view.is_ended((j, link.epoch)):
@@ -252,7 +252,7 @@ class Node:
         return 0 if record is None else record.epoch
 
     def _compose(self, neighbour: int, price: float | None, heartbeat: bool) -> bytes:
-        """The next message for a neighbour; before business it carries news only."""
+        """Compose the next message for a neighbour; before the first lease only records."""
         link = self.ledger.links.get(neighbour)
         news = self.view.news_for(neighbour) if heartbeat else []
         if link is None:

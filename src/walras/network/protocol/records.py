@@ -1,4 +1,4 @@
-"""What every centre tells all others about who is alive: records that are forwarded unchanged."""
+"""Records about living centres, which are forwarded unchanged to all centres."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _HEARTBEATS = 40  # bits of a version below the epoch
 
 
 def version_of(epoch: int, heartbeat: int) -> int:
-    """One number that orders a centre's records: later lives first, then later heartbeats."""
+    """The version that orders a centre's records: by life, then by heartbeat."""
     return (epoch << _HEARTBEATS) | heartbeat
 
 
 def epoch_of(version: int) -> int:
-    """The epoch of a version; 0 for one never heard."""
+    """The epoch of a version; 0 for a centre without records."""
     return version >> _HEARTBEATS
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One centre's word at one heartbeat. It never changes; a later one takes its place.
+    """A centre's record at one heartbeat. It never changes; a later record replaces it.
 
     Attributes:
-        centre: Whose word it is.
-        version: :func:`version_of` its epoch and heartbeat.
-        heard: (centres,) version of each centre's record that it holds: its grants of leases.
-        suspected_dead: (centres,) how many epochs of each it has signed as ended; it never
-            signs less.
-        confirmed_dead: (centres,) how many epochs of each it knows to be ended by more than half.
-        done: Whether it has finished, and all it sent has arrived.
-        settled: Ended lives whose estates it has taken over (the coordinator's).
+        centre: The writer. version: :func:`version_of` its epoch and heartbeat.
+        heard: (centres,) version of each centre's record that it has; these confirm leases.
+        suspected_dead: (centres,) number of epochs of each centre that it has signed as ended; it
+            never decreases.
+        confirmed_dead: (centres,) number of epochs of each centre that more than half have signed
+            as ended.
+        done: Whether it has finished, and all its transfers have arrived.
+        settled: Ended lives whose estates it has taken over as the coordinator.
         claims: (width,) balance of its closed link to each ended neighbour not yet settled.
-        raw: Its bytes, which others forward as they are.
+        raw: Its bytes, which others forward unchanged.
     """
 
     centre: int
@@ -56,5 +56,5 @@ class Record:
 
     @property
     def epoch(self) -> int:
-        """The life in which it was written."""
+        """The life in which the record was written."""
         return epoch_of(self.version)

@@ -1,4 +1,4 @@
-"""How patient a centre is, in the units of its driver's clock."""
+"""Times of the protocol, in the units of the driver's clock."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class Settings:
     """Times of the protocol; the driver's unit is a round, or a millisecond.
 
     A centre may use its share for ``lease`` after it sent a heartbeat that more than half of all
-    centres heard. Others sign its end only after ``lease + margin`` of silence, so that it has
-    stopped by then even if clocks drift apart by ``margin`` over that time.
+    centres heard. Others sign its end only after ``lease + margin`` of silence. It has stopped by
+    then, even if clocks drift apart by ``margin`` over that time.
 
     Attributes:
-        lease: How long a confirmed heartbeat permits the use of the share.
-        margin: What is added before a silent centre is given up; > clock drift over a lease.
+        lease: Time for which a confirmed heartbeat permits the use of the share.
+        margin: Additional time before a silent centre is given up; > clock drift over a lease.
         heartbeat: Time between heartbeats.
-        patience: A neighbour silent for longer is neither pushed to nor averaged with.
-        arrival: How long a centre may take to start before it is given up.
-        steps: Ticks after which the centre rests, and only lets what is in flight arrive.
+        patience: Silence after which a neighbour gets no transfers and is left out of averages.
+        arrival: Time that a centre may take to start before it is given up.
+        steps: Ticks after which the centre rests and only waits for transfers in flight.
 
     Raises:
         InputError: A time is out of its range.
@@ -47,8 +47,8 @@ class Settings:
     def of_diameter(cls, diameter: int, *, heartbeat: int = 2, steps: int = 1000) -> Settings:
         """Times for a network in which news takes ``diameter`` hops, one heartbeat each.
 
-        A heartbeat goes out and its confirmation comes back in 2 diameters; the lease allows for as
-        much again, twice, before a centre must stop.
+        A heartbeat and its confirmation take 2 diameters. The lease is three times as long, so that
+        two of them may fail before a centre must stop.
         """
         lease = 6 * (diameter + 2) * heartbeat
         return cls(lease, max(1, lease // 10), heartbeat, 4 * heartbeat, 10 * lease, steps)

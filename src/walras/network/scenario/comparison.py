@@ -1,4 +1,4 @@
-"""Every method on a scenario: the baselines beside the algorithm, in one problem each."""
+"""Every method on a scenario: the algorithm beside the baselines, on the same problem."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Key = tuple[str, str]
 
 
 class Entry(NamedTuple):
-    """A method in one of the contests.
+    """A method in one of the two comparisons.
 
     Attributes:
         of: ``shares`` or ``model``.
-        problem: What it is to solve.
-        method: It.
+        problem: The problem.
+        method: The method.
     """
 
     of: str
@@ -35,11 +35,11 @@ class Entry(NamedTuple):
 
 @dataclass
 class Comparison:
-    """What the methods did so far.
+    """The results of the methods so far.
 
     Attributes:
-        runs: The runs, by contest and method.
-        left_out: Why the others have none.
+        runs: The runs, by comparison and method.
+        left_out: The reasons why other methods have no run.
     """
 
     runs: dict[Key, Run] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Comparison:
 
 
 def entries(stated: Scenario) -> list[Entry]:
-    """Methods for the shares on the CPU alone, methods for the model on everything."""
+    """The methods for the shares on the CPU alone, and those for the model on everything."""
     whole_ = stated.problem
     alone = Problem(whole_.costs, whole_.budget, (whole_.low, whole_.high))
     sharers = (

@@ -1,4 +1,4 @@
-"""A run stated in words and numbers, as TOML files hold them: tables to problem, network, links."""
+"""Scenarios: from the tables of a TOML file to problem, network and links."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from walras.types import Weights
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """Everything a run needs.
+    """The complete input of a run.
 
     Attributes:
-        problem: What is to be decided.
-        network: Who talks to whom.
-        links: What they carry.
-        faults: What goes wrong; None for nothing.
+        problem: The problem.
+        network: The graph of the centres.
+        links: The coding of messages.
+        faults: Faults of the run; None for none.
         method: The algorithm's settings.
-        steps: How many.
+        steps: Number of steps.
         every: Steps between records.
-        seed: Of faults and batches.
+        seed: Seed of faults and batches.
         test: Samples to test the model on; None without a loss.
-        backend: What simulates it.
-        deploy: Where and how real processes run.
-        tables: All of it in words and numbers: what was stated, and the defaults of this version.
+        backend: The back end.
+        deploy: The table for real processes.
+        tables: All tables, with the stated values and the defaults of this version.
     """
 
     problem: Problem
@@ -61,7 +61,7 @@ class Scenario:
 
     @property
     def synthetic(self) -> str:
-        """What of it is drawn at random, in words; empty where all is stated or measured."""
+        """The parts that are drawn at random, in words; empty if all is stated or measured."""
         cpu, loss = self.tables["cpu"], self.tables.get("loss", {})
         stated = ("center", "scale") if cpu["kind"] == "quadratic" else ("work",)
         drawn = ["costs"] if any(name not in cpu for name in stated) else []
@@ -71,10 +71,10 @@ class Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """The scenario in a TOML file.
+    """Read the scenario in a TOML file.
 
     Raises:
-        DataError: The file is not there, or not TOML.
+        DataError: The file does not exist, or is not TOML.
         InputError: A key is unknown, or a value cannot be used.
     """
     try:
@@ -91,10 +91,10 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def scenario(content: Table) -> Scenario:
-    """The scenario that tables state; what is left out is as in :data:`EXAMPLE`.
+    """Make the scenario of some tables; :data:`EXAMPLE` gives the values that are left out.
 
     Args:
-        content: As read from TOML.
+        content: The tables as read from TOML.
 
     Raises:
         InputError: A key is unknown, or a value cannot be used.
@@ -145,7 +145,7 @@ def _network(table: Table) -> Network:
 
 
 def _problem(table: Table, n: int, loss: Loss | None, shards: Any) -> Problem:
-    """Costs as given, or drawn: center U(1, 5), scale U(0.5, 4), work U(50, 400)."""
+    """The problem with given or drawn costs: center U(1, 5), scale U(0.5, 4), work U(50, 400)."""
     rng = np.random.default_rng(table["seed"])
     cpu: list[QuadraticCPU] | list[ThroughputCPU]
     if table["kind"] == "quadratic":
@@ -182,7 +182,7 @@ def _loss(table: Table, n: int) -> tuple[Loss | None, Any, TestSet | None]:
 
 
 def _samples(name: str, count: int, seed: int) -> tuple[Weights, Any, TestSet]:
-    """Training samples, their targets, and a test set: points, or MNIST less its mean image."""
+    """Training samples, their targets, and a test set: points, or MNIST minus its mean image."""
     if name == "points":
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(2 * count, 2))

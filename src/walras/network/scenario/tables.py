@@ -1,4 +1,4 @@
-"""The tables of a scenario: what each may state, and what holds where nothing is stated."""
+"""The tables of a scenario: allowed keys, checks, and defaults."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Check = Callable[[object, str], Any]
 
 
 def _numbers(value: object, where: str) -> float | list[float]:
-    """A number, or a list of numbers."""
+    """Check a number, or a list of numbers."""
     if not isinstance(value, list | tuple):
         return number(value, where)
     return [number(v, f"{where}[{k}]") for k, v in enumerate(value)]
 
 
 def _bounds(value: object, where: str) -> float | list[float]:
-    """A number, or a list of numbers; infinite ones too, also as text: JSON holds them so."""
+    """Check a number or a list of numbers, also infinite ones and text, as JSON writes them."""
     if isinstance(value, list | tuple):
         return [_bound(v, f"{where}[{k}]") for k, v in enumerate(value)]
     return _bound(value, where)
@@ -47,7 +47,7 @@ def _choice(*choices: str) -> Check:
 
 
 def _anything(value: object, where: str) -> object:
-    """Whatever it is: it is looked at elsewhere."""
+    """Accept any value, which is checked elsewhere."""
     return value
 
 
@@ -112,14 +112,14 @@ _OF_KIND: Mapping[str, Table] = {
     "uniform": {"step": 0.01, "width": 16},
 }
 _STEPS = 2000
-_RECORDS = 1000  # of a run, about, where nothing else is asked for
+_RECORDS = 1000  # approximate number of records of a run, by default
 
 
 def completed(content: object) -> dict[str, Any]:
-    """All tables, every value in its type, with the defaults of this version filled in.
+    """Check all tables, convert every value to its type, and fill in this version's defaults.
 
-    Left out are only what is drawn with a seed, what is computed from the problem (safe steps, the
-    budget), and the tables ``loss``, ``faults`` and ``deploy`` where nothing is stated in them.
+    Not filled in are values drawn with a seed, values computed from the problem (safe steps, the
+    budget), and empty tables ``loss``, ``faults`` and ``deploy``.
 
     Args:
         content: As read from TOML.
@@ -153,7 +153,7 @@ def _with_kind(part: Table, name: str, kind: str, seed: int) -> dict[str, Any]:
 
 
 def _defaults_of(kind: type) -> dict[str, Any]:
-    """The defaults of a class that a table may state; None stands for what is computed."""
+    """The defaults of a class that a table may state; None stands for computed values."""
     return {
         field.name: field.default
         for field in fields(kind)
@@ -165,7 +165,7 @@ _TABLE_OF: Mapping[type, str] = {Faults: "faults", Surplus: "method"}
 
 
 def _checked(name: str, table: object) -> dict[str, Any]:
-    """The table with every value in its type; keys that mean nothing are refused."""
+    """Convert every value of a table to its type; unknown keys are refused."""
     where = name or "the file"
     if not isinstance(table, Mapping):
         raise InputError(
