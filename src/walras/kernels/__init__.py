@@ -1,1 +1,1 @@
-"""Small dense work done very often: the reference in NumPy, and the same compiled."""
+"""Small dense computations that run very often: the reference in NumPy, and compiled versions."""

@@ -1,4 +1,4 @@
-"""Passes over the columns of a sparse matrix: what splitting a problem and balancing ask of it."""
+"""Passes over the columns of a sparse matrix, for splitting a problem and for balancing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
 
 @jit
 def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -> None:
-    """Clear ``own`` of each row that holds an entry of another owner."""
+    """Clear ``own`` on each row with an entry of another owner."""
     for q in range(len(ptr) - 1):
         for k in span(ptr, q):
             if owner[q] != row_owner[row[k]]:
@@ -23,7 +23,7 @@ def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -
 
 @jit
 def least(ptr: Index, row: Index, a: Floats, limit: Floats, unit: bool, out: Floats) -> None:
-    """out_q = the least of its values and ``limit / a`` of the column's rows with ``a > 0``.
+    """Set out_q to the least of its value and ``limit / a`` over the column's rows with ``a > 0``.
 
     If ``unit``, every a is one.
     """
@@ -36,7 +36,7 @@ def least(ptr: Index, row: Index, a: Floats, limit: Floats, unit: bool, out: Flo
 
 @jit
 def count_copies(order: Longs, ptr: Index, row: Index, slot: Longs, out: Longs) -> None:
-    """out[q + 1] = copies of entry order[q]: rows without a slot, at least one."""
+    """Count in out[q + 1] the copies of entry order[q]: rows without a slot, at least one."""
     for q in range(len(order)):
         count = 0
         for k in span(ptr, order[q]):
@@ -57,7 +57,7 @@ def split(
     copy_row: Rows,
     copy_a: Floats,
 ) -> None:
-    """Coefficients of rows with a slot to ``local``, of others to the entry's copies."""
+    """Write coefficients of rows with a slot to ``local``, the others to the entry's copies."""
     for q in range(len(order)):
         at = copies[q]
         for k in span(ptr, order[q]):
@@ -71,7 +71,7 @@ def split(
 
 @jit
 def own(ptr: Index, row: Index, data: Floats, slot: Longs, local: Floats) -> None:
-    """Coefficients of rows with a slot to ``local``."""
+    """Write coefficients of rows with a slot to ``local``."""
     for q in range(local.shape[1]):
         for k in span(ptr, q):
             if slot[row[k]] >= 0:
@@ -80,7 +80,7 @@ def own(ptr: Index, row: Index, data: Floats, slot: Longs, local: Floats) -> Non
 
 @jit
 def sizes(ptr: Index, row: Rows, a: Floats, place: Rows, total: Floats, number: Floats) -> None:
-    """Add |a| and one of every copy to its row; a column of none has one copy, in the last row."""
+    """Add |a| and 1 for every copy to its row; an empty column has one copy, in the last row."""
     last = len(total) - 1
     for q in range(len(ptr) - 1):
         none = True
@@ -104,7 +104,7 @@ def metric_sums(
     weight: Floats,
     capacity: Floats,
 ) -> float:
-    """Sums of ``w = |a| / (mean root)`` over columns, and of ``a^2 / w`` over rows; all w together.
+    """Sum ``w = |a| / (mean root)`` over columns and ``a^2 / w`` over rows; return all w's sum.
 
     A coefficient of zero counts as the mean, and a column of no copies as one of weight 1 / root.
     """
@@ -136,10 +136,10 @@ def scaled(
     x: Floats,
     load: Floats,
 ) -> None:
-    """Scale x by the least |ratio| of the rows with ``sign a > 0``, and add up what rows then use.
+    """Scale x by the least |ratio| of the rows with ``sign a > 0``, and add up the rows' use.
 
-    A ratio of ``inf`` says nothing; negative ones make it the largest |ratio|. No factor is above
-    ``most``, no entry above ``upper``.
+    A ratio of ``inf`` sets no limit; a negative one asks for the largest |ratio|. No factor is
+    above ``most``, and no entry above ``upper``.
     """
     for q in range(first, last):
         factor = np.inf

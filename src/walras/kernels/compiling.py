@@ -1,9 +1,8 @@
-"""Kernels compiled by numba, and kept on disk wherever there is a place for them.
+"""Compilation of kernels by numba, with a cache on disk where possible.
 
-numba looks for one in ``NUMBA_CACHE_DIR``, beside the source and in the user's cache, and refuses
-to compile where it finds none: an installation that cannot be written to, and no home. Then a
-folder of this user's among the temporary files serves, and without that every process compiles
-anew.
+numba looks for a cache folder in ``NUMBA_CACHE_DIR``, beside the source and in the user's cache. It
+refuses to compile if there is none, as with a read-only installation and no home. Then a private
+folder among the temporary files is used; without that every process compiles again.
 """
 
 from __future__ import annotations
@@ -19,24 +18,25 @@ from typing import Any
 
 import numba as nb
 
-TEMPORARY = "walras-kernels-"  # and the user's number: the folder among the temporary files
+# plus the user's number: name of the folder among the temporary files
+TEMPORARY = "walras-kernels-"
 
 
 def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator that compiles a function by ``numba.njit`` with options, and keeps the result."""
+    """A decorator that compiles a function by ``numba.njit`` with options, and caches it."""
     cached, anew = nb.njit(cache=True, **options), nb.njit(**options)
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
             return _careful(cached(function))
-        except RuntimeError:  # numba found no place
+        except RuntimeError:  # numba found no folder
             folder = temporary_folder()
         if folder is None:
             return anew(function)
         before, nb.config.CACHE_DIR = nb.config.CACHE_DIR, str(folder)
         try:
             return _careful(cached(function))
-        except RuntimeError:  # nor can it write there
+        except RuntimeError:  # numba cannot write there either
             return anew(function)
         finally:
             nb.config.CACHE_DIR = before
@@ -45,7 +45,7 @@ def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _careful(kernel: Any) -> Any:
-    """The kernel, which is used all the same where it cannot be kept: on a full disk."""
+    """The kernel, made to work also where it cannot be cached, as on a full disk."""
     save = kernel._cache.save_overload
 
     def saved(*compiled: object) -> None:
@@ -58,9 +58,9 @@ def _careful(kernel: Any) -> Any:
 
 @cache
 def temporary_folder() -> Path | None:
-    """The folder for kernels among the temporary files; None where there is none to be trusted.
+    """The folder for kernels among the temporary files; None if there is none that can be trusted.
 
-    What lies there is executed: it must be this user's, and nobody else may write to it.
+    Its files are executed, so it must belong to this user, and nobody else may write to it.
     """
     owner = os.getuid() if hasattr(os, "getuid") else None
     try:
@@ -75,6 +75,6 @@ def temporary_folder() -> Path | None:
 
 
 def cache_of(kernel: Any) -> Path | None:
-    """The folder that a kernel is kept in, if it is kept."""
+    """The folder in which a kernel is cached, or None."""
     path = kernel.stats.cache_path
     return None if path is None else Path(path)

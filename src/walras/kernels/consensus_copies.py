@@ -1,8 +1,8 @@
-"""Passes over the copies of entries: one copy for every narrow row that an entry stands in.
+"""Passes over the copies of entries: one copy for every narrow row of an entry.
 
-Copies stand entry by entry (``ptr``, ``row``), so that a slice of demands holds all its copies, and
-whoever holds a slice answers a row's price with two sums: what its copies use of the row, and how
-fast that falls. Copy k of entry q with state z_k, weight w_k and coefficient a_k is worth
+Copies are ordered entry by entry (``ptr``, ``row``), so a slice of demands holds all its copies.
+The holder of a slice answers a row's price with two sums: the copies' use of the row, and its
+slope. Copy k of entry q with state z_k, weight w_k and coefficient a_k has the value
 
     y_k = clip(2 x_q - z_k - p_r a_k / w_k)      and the entry's centre is  sum_k w_k z_k.
 """
@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
 def centres(
     ptr: Longs, state: Floats, w: Floats, rho: float, cost: Floats, s: Floats, v: Floats
 ) -> None:
-    """v_q = s_q (rho sum_k w_k z_k - c_q), with s_q = 1 / (h_q + rho sum_k w_k)."""
+    """Compute v_q = s_q (rho sum_k w_k z_k - c_q), with s_q = 1 / (h_q + rho sum_k w_k)."""
     for q in range(len(v)):
         total = 0.0
         for k in span(ptr, q):
@@ -44,7 +44,7 @@ def row_sums(
     value: Floats,
     slope: Floats,
 ) -> None:
-    """Add what the copies use of each row at its price over rho, and how fast that falls."""
+    """Add the copies' use of each row at its price over rho, and its decrease with the price."""
     for q in range(len(x)):
         double = 2.0 * x[q]
         for k in span(ptr, q):
@@ -90,7 +90,7 @@ def advance(
 
 @jit
 def blend(state: Floats, anchor: Floats, share: float) -> None:
-    """state = share state + (1 - share) anchor."""
+    """Set state = share state + (1 - share) anchor."""
     for k in range(len(state)):
         state[k] = anchor[k] + share * (state[k] - anchor[k])
 
@@ -108,9 +108,9 @@ def priced_centres(
     s: Floats,
     v: Floats,
 ) -> None:
-    """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x against the prices of its rows.
+    """Compute v_q = s_q (W_q x_q - c_q - sum_k a_k p_k), a step from x at the prices of its rows.
 
-    There are no copies: ``row`` names rows of the problem, of which each has its place in p.
+    There are no copies; ``row`` names rows of the problem, and each has its place in p.
     """
     for q in range(len(v)):
         pull = cost[q]
@@ -131,7 +131,7 @@ def activities(ptr: Longs, row: Rows, place: Rows, a: Floats, x: Floats, value: 
 def reduced(
     ptr: Longs, row: Rows, place: Rows, a: Floats, price: Floats, cost: Floats, out: Floats
 ) -> None:
-    """out_q = c_q + sum_k a_k p_k over the places of the rows of entry q."""
+    """Compute out_q = c_q + sum_k a_k p_k over the places of the rows of entry q."""
     for q in range(len(out)):
         total = cost[q]
         for k in span(ptr, q):
@@ -159,26 +159,26 @@ def scaled(
     own_load: Floats,
     load: Floats,
 ) -> None:
-    """Scale entries by the least ratio of their rows; what rows then use, leaf by leaf.
+    """Scale entries by the least ratio of their rows; add up the rows' use, leaf by leaf.
 
     Args:
         edges: (leaves + 1,) groups between the leaves.
-        ptr: (groups + 1,) place in ``used`` of each group's first.
+        ptr: (groups + 1,) index in ``used`` of each group's first entry.
         used: The entries that are not zero, group by group.
         local: (K, n) coefficients in the group's rows.
         copies: (n + 1,) first copy of each entry.
         row: (copies,) row of each copy.
-        place: Place of each such row.
+        place: Place of each of these rows.
         a: (copies,) coefficient in it.
-        own: (groups, K) ratios of the groups' rows; ``inf`` says nothing.
-        ratio: (places,) those of the other rows.
+        own: (groups, K) ratios of the groups' rows; ``inf`` sets no limit.
+        ratio: (places,) ratios of the other rows.
         gains: (n,) whether an entry may grow.
-        most: Most growth of those, if it is limited.
+        most: Largest growth factor of these entries.
         lower: (n,) bounds.
         upper: (n,) bounds.
         x: (n,) the entries, in place.
-        own_load: (groups, K) is set to what the groups' rows use.
-        load: (leaves, places) is added what the others use.
+        own_load: (groups, K) receives the use of the groups' rows.
+        load: (leaves, places) the use of the other rows is added to it.
     """
     slots = local.shape[0]
     own_load[:] = 0.0

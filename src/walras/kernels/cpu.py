@@ -1,8 +1,8 @@
-"""The kernels compiled by numba: one pass over memory a block, threads over runs of blocks.
+"""The kernels compiled by numba: one pass over memory a block, with threads over runs of blocks.
 
-Each compiled function works serially on a run of blocks and releases the interpreter lock; a
-thread pool maps it over the runs. One pool serves the kernels and BLAS stays beside it, so that
-solves may run side by side in threads, and results depend on the number of runs only.
+Each compiled function works serially on a run of blocks and releases the interpreter lock; a thread
+pool maps it over the runs. One pool serves all kernels, separate from BLAS. So solves may run side
+by side in threads, and results depend only on the number of runs.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ __all__ = [
     "wanted",
 ]
 
-_WIDE = 0.2  # blocks that touch more than this share of the narrow rows go through BLAS
-_BATCH = 256  # wide blocks a BLAS call
+_WIDE = 0.2  # blocks that touch more than this share of the narrow rows use BLAS
+_BATCH = 256  # wide blocks in one BLAS call
 _DEPENDENT = 1e-14
 _TILE = 32  # rows and columns of a matrix that are transposed together
-_FILLED = 4.0  # products an element of the matrix for which a thread more pays
+_FILLED = 4.0  # products for each element of the matrix from which one more thread pays
 
 
 @jit
@@ -212,9 +212,10 @@ def _scatter(
     data: Floats,
     out: Floats,
 ) -> None:
-    """Every block's share as M with S = M + M'; of a wide block the first term alone.
+    """Add every block's share as M with S = M + M'; of a wide block only the first term.
 
-    Of two columns M takes the product once, wherever it falls: no comparison in the inner loop.
+    M takes the product of two columns once, on either side of the diagonal, which saves a
+        comparison in the inner loop.
     """
     slots = v.shape[0]
     for j in range(first, last):
@@ -241,7 +242,7 @@ def _scatter(
 
 @jit
 def _fold(out: Floats) -> None:
-    """Lower triangle of M + M' in place of M's, tile by tile."""
+    """Write the lower triangle of M + M' in place of M's, tile by tile."""
     size = len(out)
     for top in range(0, size, _TILE):
         for left in range(0, top + 1, _TILE):
@@ -252,7 +253,7 @@ def _fold(out: Floats) -> None:
 
 @jit
 def scaled_triangle(s: Floats, scale: Floats, shift: float, out: Floats) -> None:
-    """``diag(scale) S diag(scale) + shift`` as an upper triangle, S given by its lower one.
+    """``diag(scale) S diag(scale) + shift`` as an upper triangle, from the lower triangle of S.
 
     Args:
         s: (size, size) S; its lower triangle is read.
@@ -281,7 +282,7 @@ def _wide_rows(
     data: Floats,
     w: Floats,
 ) -> None:
-    """Rows of W: (N D V')_j of each chosen block, one row a slot."""
+    """The rows of W: (N D V')_j of each chosen block, one row for each slot."""
     slots = v.shape[0]
     w[:] = 0.0
     for c in range(len(chosen)):
@@ -303,7 +304,7 @@ def schur(
     """Compiled :func:`walras.kernels.reference.schur`, of which the lower triangle alone is
     meaningful; wide blocks go through BLAS.
 
-    ``space`` (threads, narrow rows, narrow rows) is written over, and the result lies in it: fresh
+    ``space`` (threads, narrow rows, narrow rows) is overwritten and holds the result, since new
     memory would cost more than the products of small blocks.
     """
     size, slots = narrow.shape[0], v.shape[0]
@@ -326,7 +327,7 @@ def schur(
             out -= w.T @ w
         outs[first] = out
 
-    # A block's products: every pair of its nonzeros, or one row a slot through BLAS.
+    # A block's products: every pair of its nonzeros, or one row for each slot through BLAS.
     products = np.where(wide, size * slots, nonzeros) * (nonzeros + 1)
     done = np.append(0, np.cumsum(products))
     worth = int(done[-1] / (_FILLED * max(size, 1) ** 2))

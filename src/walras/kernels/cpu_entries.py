@@ -1,4 +1,4 @@
-"""Compiled kernels that look at single entries: what they cost, and the rows that limit them."""
+"""Compiled kernels on single entries: their costs, and the rows that limit them."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _reduced_costs(
     prices: Floats,
     out: Floats,
 ) -> None:
-    m = np.uint64(indptr[first])  # unsigned: no look at places counted from the end
+    m = np.uint64(indptr[first])  # unsigned, so that no index counts from the end
     for q in range(first, last):
         total = 0.0
         end = np.uint64(indptr[q + 1])

@@ -1,4 +1,4 @@
-"""Where kernels run: the CPU, or a GPU through torch, which loads only when it is asked for."""
+"""The devices of kernels: the CPU, or a GPU through torch, which is loaded only on request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = re.compile(r"cpu|cuda(:\d+)?")
 
 
 def check_device(name: object) -> None:
-    """Refuse a device that does not exist, before anything is computed for it.
+    """Refuse a device that does not exist before any computation.
 
     Args:
         name: ``cpu``, ``cuda`` or ``cuda:1``, ``cuda:2``, ...
@@ -58,7 +58,7 @@ def check_device(name: object) -> None:
 def eliminate_on(
     device: str, ptr: Longs, local: Floats, narrow: sp.csc_array, threads: int
 ) -> Elimination:
-    """The elimination of a form's blocks on a device that :func:`check_device` passed.
+    """The elimination of a form's blocks on a device that has been checked by :func:`check_device`.
 
     Args:
         device: ``cpu``, ``cuda`` or ``cuda:1``, ...

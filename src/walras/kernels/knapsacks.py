@@ -1,6 +1,6 @@
-"""Compiled relaxation of generalised assignments: a knapsack an agent, prices on the tasks.
+"""Compiled relaxation of generalised assignments: a knapsack for each agent, prices on the tasks.
 
-With a price q_j for each task's row of ones, what is left falls apart by agents:
+With a price q_j for each task's row of ones, the problem separates by agents:
 
     L(q) = sum_j q_j - sum_i max { sum_j (q_j - c_ij) x_ij : sum_j a_ij x_ij <= b_i, x_ij = 0, 1 }.
 
@@ -18,21 +18,22 @@ import numpy as np
 from walras.kernels.parallel import inner, jit
 from walras.types import Bools, Floats, Ints
 
-_SMOOTH = 0.6  # of the last direction of the prices
-_PATIENCE = 20  # steps without a better bound until they shorten
-_SHORTER, _SHORTEST = 0.7, 1e-4  # factor on their length, and the length at which the ascent ends
-_AHEAD = 1e-4  # relative: least distance of the target above the best bound
+_SMOOTH = 0.6  # weight of the last direction of the prices
+_PATIENCE = 20  # steps without a better bound after which steps become shorter
+# factor on the step length, and the length at which the ascent ends
+_SHORTER, _SHORTEST = 0.7, 1e-4
+_AHEAD = 1e-4  # least relative distance of the target above the best bound
 
 
 class Entries(NamedTuple):
-    """Entries of an assignment, agent by agent, and room to work in.
+    """Entries of an assignment, agent by agent, with scratch space.
 
     Attributes:
-        first: (agents + 1,) where the entries of each agent begin.
+        first: (agents + 1,) first entry of each agent.
         task: (entries,) their tasks.
         cost: (entries,) their costs.
-        size: (entries,) their whole weights.
-        room: (agents,) whole capacities.
+        size: (entries,) their integer weights.
+        room: (agents,) integer capacities.
         table: (most entries of an agent + 1, largest room + 1) profits of a knapsack.
         used: (most entries of an agent,) entries of the table's rows.
     """
@@ -47,14 +48,14 @@ class Entries(NamedTuple):
 
 
 class Ascent(NamedTuple):
-    """Where the prices are on their way up.
+    """The state of the ascent of the prices.
 
     Attributes:
-        price: (tasks,) the best so far.
-        now: (tasks,) the last tried.
-        direction: (tasks,) of the last step.
-        taken: (entries,) in how many steps each entry was in its agent's knapsack.
-        state: [best bound, length of the steps, steps since the best].
+        price: (tasks,) the best prices so far.
+        now: (tasks,) the last tried prices.
+        direction: (tasks,) direction of the last step.
+        taken: (entries,) number of steps in which each entry was in its agent's knapsack. state:
+            [best bound, length of the steps, steps since the best].
     """
 
     price: Floats
@@ -65,12 +66,12 @@ class Ascent(NamedTuple):
 
 
 def make_entries(cost: Floats, size: Ints, room: Ints, keep: Bools) -> tuple[Entries, Ints]:
-    """The entries of (tasks, agents) arrays that are kept, and their agents.
+    """The chosen entries of (tasks, agents) arrays, and their agents.
 
     Args:
         cost: (tasks, agents).
-        size: (tasks, agents) whole weights.
-        room: (agents,) whole capacities.
+        size: (tasks, agents) integer weights.
+        room: (agents,) integer capacities.
         keep: (tasks, agents).
     """
     agent, task = (k.astype(np.int32) for k in np.nonzero(keep.T))
@@ -82,7 +83,7 @@ def make_entries(cost: Floats, size: Ints, room: Ints, keep: Bools) -> tuple[Ent
 
 
 def make_ascent(price: Floats, entries: int) -> Ascent:
-    """An ascent that begins at some prices."""
+    """An ascent that begins at given prices."""
     taken = np.zeros(entries, dtype=np.int32)
     state = np.array([-np.inf, 1.0, 0.0])
     return Ascent(price.copy(), price.copy(), np.zeros(len(price)), taken, state)
@@ -90,9 +91,9 @@ def make_ascent(price: Floats, entries: int) -> Ascent:
 
 @inner
 def _fill(e: Entries, i: int, price: Floats) -> int:
-    """Best profits of agent i by room: row r + 1 of the table may use the first r + 1 entries.
+    """Fill agent i's table: row r + 1 has the best profits by room of the first r + 1 entries.
 
-    Only entries of positive profit get a row. Returns how many did.
+    Only entries of positive profit get a row. Returns the number of rows.
     """
     room, rows = e.room[i], 0
     e.table[0, : room + 1] = 0.0
@@ -101,7 +102,7 @@ def _fill(e: Entries, i: int, price: Floats) -> int:
         if profit <= 0.0 or size > room:
             continue
         e.table[rows + 1, :size] = e.table[rows, :size]
-        # Slices from 0, so that the loop is compiled to vectors.
+        # Slices from 0 let the compiler use vector instructions.
         without = e.table[rows, size : room + 1]
         rest, best = e.table[rows, : room + 1 - size], e.table[rows + 1, size : room + 1]
         for c in range(len(best)):
@@ -114,7 +115,7 @@ def _fill(e: Entries, i: int, price: Floats) -> int:
 
 @jit
 def relaxed(e: Entries, price: Floats, taken: Ints, count: Ints) -> float:
-    """L(price); adds one to ``taken`` of the entries in knapsacks, ``count`` is theirs by task."""
+    """Compute L(price); add one to ``taken`` of chosen entries, and count them by task."""
     count[:] = 0
     total = float(np.sum(price))
     for i in range(len(e.room)):
@@ -131,13 +132,13 @@ def relaxed(e: Entries, price: Floats, taken: Ints, count: Ints) -> float:
 
 @jit
 def climb(e: Entries, a: Ascent, target: float, steps: int) -> bool:
-    """Subgradient steps of Polyak's length from where the ascent is; False where it ended.
+    """Take subgradient steps of Polyak's length; return False if the ascent has ended.
 
     Args:
         e: The entries.
         a: The ascent; changed in place.
-        target: A value that the bound is not above, such as the cost of an assignment.
-        steps: How many.
+        target: An upper limit of the bound, such as the cost of an assignment.
+        steps: Number of steps.
     """
     tasks = len(a.price)
     count = np.zeros(tasks, dtype=np.int32)
@@ -167,10 +168,10 @@ def climb(e: Entries, a: Ascent, target: float, steps: int) -> bool:
 
 @jit
 def losses(e: Entries, price: Floats) -> Floats:
-    """(entries,) how much L(price) rises at least when an entry must be used.
+    """(entries,) a lower bound on the rise of L(price) when an entry must be used.
 
-    With V_i(b) the best profit in room b, an agent that must use an entry of profit p and size s
-    has at most p + V_i(b_i - s).
+    Let V_i(b) be the best profit in room b. An agent that must use an entry of profit p and size s
+    gets at most p + V_i(b_i - s).
     """
     out = np.zeros(len(e.task))
     for i in range(len(e.room)):

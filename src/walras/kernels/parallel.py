@@ -1,4 +1,4 @@
-"""How kernels are compiled, and mapped over runs of blocks by one pool of threads."""
+"""Compilation of kernels, and their mapping over runs of blocks by one pool of threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from walras.kernels.compiling import compiler
 from walras.types import Ints, Longs
 
-_PASS = 100_000  # columns a thread below which starting it costs more than it saves
+_PASS = 100_000  # columns for each thread below which starting it costs more than it saves
 # Sums may be reordered for vector instructions; the order is fixed once compiled.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -23,16 +23,17 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract"},
 }
 jit = compiler(**_OPTIONS)
-# For sums of a few terms, which vector instructions would slow.
+# For sums of a few terms, which vector instructions would slow down.
 jit_in_order = compiler(**{**_OPTIONS, "fastmath": False})
-# For kernels that kernels alone call: no entry from Python or C, a quarter of compiling. Called
-# from Python, such a kernel ends the process: a test sees to it that none is.
+# For kernels that only kernels call: they have no entry from Python or C, which saves three
+# quarters of the compile time. Calling one from Python would end the process; a test makes sure
+# that nothing does.
 inner = compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 
 
 @inner
 def span(ptr: Longs | Ints, j: int) -> range:
-    """Places of run j: unsigned, so that no index among them is looked at as one from the end."""
+    """Places of run j, unsigned, so that no index counts from the end."""
     return range(np.uint64(ptr[j]), np.uint64(ptr[j + 1]))
 
 
@@ -42,19 +43,19 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    # Threads do not live on in a forked process: its own pools are made where they are needed.
+    # Threads do not survive in a forked process, so it makes its own pools when needed.
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def map_runs(threads: int, work: Callable[[int, int], None], ptr: Longs | Ints) -> None:
-    """``work(first, last)`` on runs of blocks with about equal shares of the work.
+    """Call ``work(first, last)`` on runs of blocks with about equal shares of the work.
 
-    The last run is the caller's: a thread that only waited would cost each pass another wake-up,
-    which takes a tenth of a millisecond.
+    The caller's thread does the last run, since waiting would cost each pass another wake-up of a
+    tenth of a millisecond.
 
     Args:
-        threads: Runs at most. No run is empty: ``first`` tells them apart.
-        work: Called once a run.
+        threads: Largest number of runs. No run is empty, so ``first`` identifies a run.
+        work: Called once for each run.
         ptr: (blocks + 1,) work before each block, such as its first column.
     """
     runs = max(1, min(threads, len(ptr) - 1))
@@ -67,7 +68,7 @@ def map_runs(threads: int, work: Callable[[int, int], None], ptr: Longs | Ints) 
 
 
 def map_entries(threads: int, work: Callable[[int, int], None], count: int) -> None:
-    """``work(first, last)`` on runs of about equally many entries, several where these are many."""
+    """Call ``work(first, last)`` on runs of about equally many entries."""
     runs = few(threads, count)
     _map(threads, work, [count * k // runs for k in range(runs + 1)])
 
@@ -81,5 +82,5 @@ def _map(threads: int, work: Callable[[int, int], None], edges: list[int]) -> No
 
 
 def few(threads: int, columns: int) -> int:
-    """Threads worth starting for one cheap pass over some columns, at most ``threads``."""
+    """Number of threads, at most ``threads``, that pay for one cheap pass over some columns."""
     return max(1, min(threads, columns // _PASS))

@@ -1,6 +1,6 @@
-"""The kernels in plain NumPy: the definition that the compiled ones are tested against.
+"""The kernels in plain NumPy, which define and test the compiled ones.
 
-Columns stand block by block; ``ptr`` gives each block's first column. No block is empty.
+Columns are ordered by block; ``ptr`` gives each block's first column. No block is empty.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from walras.types import Bools, Floats, Ints, Longs
 
-COLD = 5.0  # heats behind the best, from which an entry gets nothing
+COLD = 5.0  # distance behind the best, in heats, from which an entry gets nothing
 _DEPENDENT = 1e-14
 
 
@@ -21,12 +21,12 @@ def block_sums(ptr: Longs, values: Floats) -> Floats:
 
 
 def orthogonalise(ptr: Longs, local: Floats, d: Floats, theta: Floats) -> tuple[Floats, Floats]:
-    """Local rows of every block made orthonormal in the metric of the Newton system.
+    """Make the local rows of every block orthonormal in the metric of the Newton system.
 
     For block j with local rows U (slots x columns) the matrix ``U D U' + Theta`` is R'R with R
     upper triangular. Modified Gram-Schmidt on the columns of ``[D^1/2 U'; Theta^1/2]`` gives R and
-    ``V = R^-T U`` without ever forming the product: it subtracts weighted means before it squares,
-    which is what keeps the factor accurate when a few columns carry a block.
+    ``V = R^-T U`` without forming the product. It subtracts weighted means before it squares, so
+    the factor stays accurate when a few columns dominate a block.
 
     Args:
         ptr: (blocks + 1,) first column of each block.
@@ -35,14 +35,15 @@ def orthogonalise(ptr: Longs, local: Floats, d: Floats, theta: Floats) -> tuple[
         theta: (blocks, slots) Theta >= 0.
 
     Returns:
-        R (blocks, slots, slots), whose rows of dependent local rows have a diagonal of ``inf`` (so
-        that dividing by it gives the price no change), and V (slots, n).
+        R (blocks, slots, slots), with a diagonal of ``inf`` for dependent local rows (division by
+        it leaves their price unchanged), and V (slots, n).
     """
     slots, blocks = local.shape[0], len(ptr) - 1
     width = np.diff(ptr)
     r = np.zeros((blocks, slots, slots))
     v = np.array(local, dtype=np.float64)
-    tail = np.zeros((blocks, slots, slots))  # [j, a] = row a of Theta^1/2, being orthogonalised
+    # [j, a] is row a of Theta^1/2, which is being orthogonalised
+    tail = np.zeros((blocks, slots, slots))
     for a in range(slots):
         tail[:, a, a] = np.sqrt(theta[:, a])
         whole = block_sums(ptr, d * v[a] * v[a]) + theta[:, a]
@@ -63,7 +64,7 @@ def orthogonalise(ptr: Longs, local: Floats, d: Floats, theta: Floats) -> tuple[
 def forward(
     ptr: Longs, r: Floats, v: Floats, d: Floats, g: Floats, beta: Floats
 ) -> tuple[Floats, Floats]:
-    """First half of a solve: local rows eliminated from the right-hand sides.
+    """First half of a solve: eliminate the local rows from the right-hand sides.
 
     Args:
         ptr: (blocks + 1,) first column of each block.
@@ -74,8 +75,8 @@ def forward(
         beta: (blocks, slots) right-hand side of the local rows.
 
     Returns:
-        ``top = V D g + R^-T beta`` (blocks, slots) and ``D (g - V'top)`` (n,), the columns if no
-        narrow row had a price.
+        ``top = V D g + R^-T beta`` (blocks, slots) and ``D (g - V'top)`` (n,), the columns at zero
+        prices of the narrow rows.
     """
     top = np.array(beta)
     for a in range(v.shape[0]):
@@ -96,7 +97,7 @@ def backward(
     top: Floats,
     charge: Floats,
 ) -> tuple[Floats, Floats]:
-    """Second half of a solve: columns and local prices from the narrow ones.
+    """Second half of a solve: columns and local prices from the narrow rows' prices.
 
     Args:
         ptr: (blocks + 1,) first column of each block.
@@ -105,7 +106,7 @@ def backward(
         d: (n,) D.
         g: (n,) right-hand side of the columns.
         top: (blocks, slots) of :func:`forward`.
-        charge: (n,) what the narrow rows' prices p charge each column, N'p.
+        charge: (n,) charge of the narrow rows' prices p on each column, N'p.
 
     Returns:
         ``x = D (g - N'p - V'q)`` (n,) and ``R^-1 q`` (blocks, slots), ``q = top - V D N'p``.
@@ -128,7 +129,7 @@ def _spread(ptr: Longs, v: Floats, q: Floats) -> Floats:
 
 
 def schur(ptr: Longs, d: Floats, v: Floats, narrow: sp.csc_array, threads: int = 1) -> Floats:
-    """``N D N' - sum_j (N D V')_j (N D V')_j'``: what blocks leave of the narrow rows.
+    """The Schur complement ``N D N' - sum_j (N D V')_j (N D V')_j'`` on the narrow rows.
 
     Args:
         ptr: (blocks + 1,) first column of each block.
@@ -153,10 +154,10 @@ def cheapest(ptr: Longs, score: Floats, active: Bools, limit: float, most: int) 
 
     Args:
         ptr: (blocks + 1,) first column of each block; blocks may be empty.
-        score: (n,) the lower the better.
-        active: (n,) True on columns that are not to be returned.
+        score: (n,) scores; lower is better.
+        active: (n,) True on columns that are not returned.
         limit: Only scores strictly below it count.
-        most: Columns a block.
+        most: Largest number of columns for each block.
 
     Returns:
         Column numbers, ascending.
@@ -179,24 +180,24 @@ def wanted(
     price: Floats,
     heat: float,
 ) -> tuple[Floats, Floats, Floats]:
-    """What blocks with a budget each want at prices of the rows.
+    """The wants of blocks with a budget each, at prices of the rows.
 
     An entry of charge q, in budgets, is as bad as ``min(q, 1) + max(log q, 0)`` less its benefit,
     and ``min(1, 1/q)`` of it is wanted.
 
     Args:
         ptr: (blocks + 1,) first entry of each block; none is empty.
-        row: (n,) the row that an entry uses.
-        benefit: (n,) logarithm of what an entry in full brings, -inf for nothing.
-        use: (n,) how much of its row an entry in full uses.
-        budget: (blocks,) what each block spends at most.
+        row: (n,) row of each entry.
+        benefit: (n,) logarithm of the benefit of an entry in full, -inf for none.
+        use: (n,) use of its row by an entry in full.
+        budget: (blocks,) budget of each block.
         price: (rows,) prices.
-        heat: Entries that are worse than the best by this much get 1/e of its part, and those
-            worse by ``COLD`` times this much nothing.
+        heat: Entries worse than the best by this amount get 1/e of its part; entries worse by
+            ``COLD`` times this amount get nothing.
 
     Returns:
-        (n,) how bad each entry is for its block, and (rows,) how much of each row is wanted and
-        how fast that falls with the logarithm of its price.
+        (n,) how bad each entry is for its block, (rows,) the wanted use of each row, and its
+        decrease with the logarithm of the row's price.
     """
     owner = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     charge = use * price[row] / budget[owner]
@@ -212,7 +213,7 @@ def wanted(
 
 
 def reduced_costs(matrix: sp.csc_array, cost: Floats, prices: Floats) -> Floats:
-    """What each entry costs at prices of its rows, ``c + G'p``.
+    """(n,) reduced cost of each entry at prices of its rows, ``c + G'p``.
 
     Args:
         matrix: G, (rows, n).
@@ -229,12 +230,12 @@ def tallies(
     rows: int,
     kinds: int,
 ) -> tuple[Longs, Longs]:
-    """Coefficients of each row, and entries that each row caps, by kind.
+    """Count the coefficients of each row, and the entries that each row caps, by kind.
 
     Args:
         indices: Rows of a CSC matrix' coefficients.
-        cap: (n,) row that limits each entry, -1 where none does.
-        kind: (n,) of each entry, below ``kinds``.
+        cap: (n,) row that limits each entry, -1 if none does.
+        kind: (n,) kind of each entry, below ``kinds``.
         rows: Number of rows.
         kinds: Number of kinds.
 
@@ -261,11 +262,11 @@ def price_rise(
     exempt: Bools,
     rows: int,
 ) -> Floats:
-    """Least rise of each row's price that leaves no reduced cost of its entries negative.
+    """The least rise of each row's price after which no reduced cost of its entries is negative.
 
     Args:
         row: (n,) the row whose price may rise for the entry, -1 if none.
-        coefficient: (n,) of the entry in that row, > 0.
+        coefficient: (n,) coefficient of the entry in that row, > 0.
         reduced: (n,) reduced costs.
         exempt: (n,) True where a negative reduced cost may stay.
         rows: Number of rows.
@@ -285,16 +286,16 @@ def first_rows(
     data: Floats,
     rank: npt.NDArray[np.int8],
 ) -> tuple[Ints, Floats]:
-    """The row of best rank among those in which each column has a positive coefficient.
+    """The row of best rank among the rows with a positive coefficient in each column.
 
     Args:
         indptr: of a CSC matrix with n columns.
         indices: its rows.
         data: its coefficients.
-        rank: (rows,) the lower the better; negative on rows that are not wanted.
+        rank: (rows,) ranks; lower is better, negative ranks are excluded.
 
     Returns:
-        (n,) row of each column, -1 where there is none, and (n,) its coefficient, 1 there.
+        (n,) row of each column, -1 if there is none, and (n,) its coefficient, 1 if there is none.
     """
     n = len(indptr) - 1
     row, coefficient = np.full(n, -1, dtype=np.int32), np.ones(n)

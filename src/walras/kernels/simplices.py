@@ -1,8 +1,8 @@
-"""Compiled passes over blocks that each choose from a simplex: what rows can carry, best choices.
+"""Compiled passes over blocks that choose from a simplex: activity ranges and best choices.
 
-The entries of block j stand at places ``ptr[j]:ptr[j + 1]``; together they use its ``limit`` or,
-where the block is not ``whole``, at most that. One unit of the limit on an entry puts its column
-(scaled to that unit) on the rows. A closed entry stays at zero.
+The entries of block j are at places ``ptr[j]:ptr[j + 1]``. Together they use all of its ``limit``,
+or at most that if the block is not ``whole``. One unit of the limit on an entry adds its scaled
+column to the rows. A closed entry stays at zero.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ def activity_ranges(
     data: Floats,
     rows: int,
 ) -> tuple[Floats, Floats]:
-    """Least and most that the blocks can put on each row together.
+    """The least and the largest load that the blocks can put on each row together.
 
     Args:
         ptr: (blocks + 1,) first place of each block.
         entry: (places,) its column.
         closed: (places,) True where it stays at zero.
         whole: (blocks,) True where the block uses all of its limit.
-        size: (places,) what the entry is when its block uses it alone.
-        indptr: Of the matrix, CSC (rows, columns), coefficients >= 0.
-        indices: Of the matrix.
-        data: Of the matrix.
+        size: (places,) value of the entry when its block uses it alone.
+        indptr: Column pointers of the matrix, CSC (rows, columns), coefficients >= 0.
+        indices: Row indices of the matrix.
+        data: Coefficients of the matrix.
         rows: Number of rows.
 
     Returns:
-        (rows,) least and (rows,) most.
+        (rows,) least and (rows,) largest load.
     """
     least, most = np.zeros(rows), np.zeros(rows)
     low, high, count = np.zeros(rows), np.zeros(rows), np.zeros(rows, dtype=np.int64)
@@ -96,13 +96,13 @@ def _choices(
 def choices(
     ptr: Longs, price: Floats, closed: Bools, whole: Bools, threads: int = 1
 ) -> tuple[Longs, Floats]:
-    """Each block's cheapest place (-1: nothing) and by how much it is cheaper than the next one.
+    """Each block's cheapest place (-1: nothing), and its lead over the next one.
 
     Args:
         ptr: (blocks + 1,) first place of each block.
         price: (places,) reduced cost of one unit of the limit on each entry.
         closed: (places,) True where an entry stays at zero.
-        whole: (blocks,) True where nothing is no choice.
+        whole: (blocks,) True where the block may not choose nothing.
         threads: Threads.
     """
     choice, margin = np.empty(len(ptr) - 1, dtype=np.int64), np.empty(len(ptr) - 1)
@@ -158,19 +158,19 @@ def centres(
     r"""Each block's centre of ``a x = b``, or ``a x <= b``, at given reduced costs.
 
     With ``x = mu/(r + a p)``, and ``s = mu/p`` inside, the price p is the root of
-    ``load(p) = a x + s = b``. The harmonic mean ``1/load`` is concave and increases, so that
-    Newton's method for ``1/load = 1/b`` goes to the root from the left, and from the right comes to
-    its left in one step; for one entry it ends in one.
+    ``load(p) = a x + s = b``. ``1/load`` is concave and increasing. So Newton's method for
+    ``1/load = 1/b`` converges monotonically from the left of the root; from the right it reaches
+    the left in one step. For a single entry one step is exact.
 
     Args:
         ptr: (blocks + 1,) first entry of each block.
         a: (entries,) coefficients > 0.
-        b: (blocks,) what a block has, > 0.
-        inside: (blocks,) True where it may use less.
+        b: (blocks,) limit of each block, > 0.
+        inside: (blocks,) True where the block may use less.
         r: (entries,) reduced costs without the block's own price.
         mu: The barrier parameter, > 0.
         threads: Threads.
-        near: (blocks,) prices to begin with, such as those of similar costs.
+        near: (blocks,) first prices, such as prices for similar costs.
 
     Returns:
         (blocks,) prices and (entries,) x.

@@ -1,1 +1,1 @@
-"""Many small subproblems at once, compiled: the prices of the rows of each block."""
+"""Many small subproblems at once, compiled: the prices of each block's rows."""

@@ -7,12 +7,12 @@ import numpy as np
 from walras.kernels.parallel import inner
 from walras.types import Bools, Floats
 
-_SINGULAR = 1e-10  # least share of a pivot that stays after elimination
+_SINGULAR = 1e-10  # least share of a pivot that must remain after elimination
 
 
 @inner
 def factored(h: Floats, free: Bools, c: Floats) -> bool:
-    """Cholesky factor C of the free part of H; a pivot of ``inf``, and False, where singular."""
+    """Compute the Cholesky factor C of H's free part; False, with pivots ``inf``, if singular."""
     regular = True
     for k in range(len(free)):
         for m in range(k):
@@ -31,7 +31,7 @@ def factored(h: Floats, free: Bools, c: Floats) -> bool:
 
 @inner
 def solved(c: Floats, g: Floats, x: Floats) -> None:
-    """x = (C C')^-1 g; zero where the pivot is ``inf``."""
+    """Compute x = (C C')^-1 g, with zero where the pivot is ``inf``."""
     rows = len(g)
     for k in range(rows):
         total = g[k]

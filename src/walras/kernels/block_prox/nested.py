@@ -1,8 +1,8 @@
-r"""The prices of a group one inside the other: slow, but it cannot cycle.
+r"""Nested search for the prices of a group: slow, but it cannot cycle.
 
-The dual of a group stays concave when some of its prices are maximised away, so that what row k
-uses beyond what it asks for, at the best prices of the rows behind it, falls with its own price. A
-bracket and regula falsi (Dowell and Jarratt 1971, the Illinois rule) find each.
+The dual of a group stays concave when some of its prices are maximised out. So the excess use of
+row k, at the best prices of the rows after it, decreases with its own price. A bracket and regula
+falsi (Dowell and Jarratt 1971, the Illinois rule) find each price.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from walras.types import Floats
 
 _EXPAND = 4.0
 _EVALUATIONS = 120
-_FAR = 1e15  # price beyond which a row is taken to have no answer
-_ROUNDING = 1e-13  # relative excess that counts as none
+_FAR = 1e15  # price beyond which a row counts as infeasible
+_ROUNDING = 1e-13  # relative excess that counts as zero
 _CLOSE = 4e-15  # relative width of a bracket that is closed
 _A, _GA, _B, _GB, _STEP, _LAST, _COUNT, _BOUND, _STATE = range(9)
 
@@ -33,7 +33,7 @@ def _use(
     x_upper: Floats,
     p: Floats,
 ) -> float:
-    """What the columns use of row k."""
+    """The columns' use of row k."""
     total = 0.0
     for q in range(len(v)):
         free = v[q]
@@ -45,7 +45,7 @@ def _use(
 
 @inner
 def _first(kind: int, f: float, lower: float, upper: float, p: float, state: Floats) -> bool:
-    """Look at a row's first price; False where it is the answer."""
+    """Evaluate a row's first price; return False if it is the solution."""
     state[_BOUND] = upper if f > upper else lower
     if kind == NONE and lower <= f <= upper:
         return False
@@ -55,7 +55,7 @@ def _first(kind: int, f: float, lower: float, upper: float, p: float, state: Flo
 
 @inner
 def _narrowed(g: float, p: float, falling: bool, state: Floats) -> tuple[float, bool]:
-    """Take up an excess, the row's own price being p; the next price, and whether p is the last."""
+    """Narrow the bracket by the excess at p; return the next price, and whether p is the last."""
     if state[_COUNT] == 0.0:
         state[_GA] = g
         state[_STEP] = 1.0 if g > 0.0 else -1.0
@@ -97,16 +97,16 @@ def nested(
     softness: float,
     p: Floats,
 ) -> None:
-    """Best prices of all rows of a group, in place."""
+    """Find the best prices of all rows of a group, in place."""
     rows = len(p)
     state = np.zeros((rows, _STATE))
-    k = -1  # rows behind k begin anew
+    k = -1  # rows after k start again
     while True:
         for m in range(k + 1, rows):
             p[m] = -1.0 if kind[m] == LOG or kind[m] == POWER else 0.0
             state[m, _COUNT] = 0.0
         k = rows - 1
-        while k >= 0:  # rows behind k have their best prices
+        while k >= 0:  # rows after k have their best prices
             f = _use(k, low, local, v, s, x_lower, x_upper, p)
             if state[k, _COUNT] == 0.0 and not _first(
                 kind[k], f, lower[k], upper[k], p[k], state[k]

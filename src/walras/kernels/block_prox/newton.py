@@ -7,10 +7,10 @@ Group j owns a run of columns and solves
 where f_k is a convex cost or the indicator of ``lower_k <= a_k x <= upper_k``, softened on request.
 Its dual has K variables p: ``x(p) = clip(v - A'p / d)``; it is concave and once differentiable, and
 its generalised Hessian ``-A_S D_S^-1 A_S'`` sums over the columns S that are not clipped. The step
-is Newton's on the prices whose constraint acts, kept in their orthant (Bertsekas 1982), and cut
-where the slope along it has changed its sign too far; where that cycles, prices are found one
-inside the other (:mod:`walras.kernels.block_prox.nested`). Where S is empty the Hessian vanishes
-and that of all columns takes its place, for steps that double until some column is free again.
+is Newton's on the prices of active constraints, kept in their orthant (Bertsekas 1982). It is
+shortened if the slope along it changes sign too far. If this cycles, the nested search finds the
+prices (:mod:`walras.kernels.block_prox.nested`). If S is empty, the Hessian vanishes; the Hessian
+of all columns replaces it, with steps that double until some column is free again.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from walras.types import Bools, Floats, Longs
 MOST_ROWS = 3
 _STEPS = 60
 _BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
-_FEW = 32  # columns up to which cutting out slices costs more than vectors save
+_FEW = 32  # columns up to which making slices costs more than vector instructions save
 _LEAST = 1e-300
 _LARGEST = 1e100
 _LEAST_SHARE = 1e-12
-_NARROW = 64  # columns up to which prices one inside the other are affordable
-ENDLESS = 1e30  # a price that no row with an answer has
+_NARROW = 64  # columns up to which the nested search is affordable
+ENDLESS = 1e30  # no feasible row has a price this large
 ROUNDED = 1e-10  # error that rounding may leave
 _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
 
@@ -41,7 +41,7 @@ _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its s
 def _sums_many(
     a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
 ) -> tuple[float, float]:
-    """F and H of one row, in vector instructions."""
+    """F and H of one row, by vector instructions."""
     total, curve = 0.0, 0.0
     for q in range(len(a)):
         free = v[q] - p * a[q] * s[q]
@@ -57,7 +57,7 @@ def _sums_one(
     low: int, high: int, a: Floats, v: Floats, s: Floats, lower: Floats, upper: Floats, p: float
 ) -> tuple[float, float]:
     """F and H of one row."""
-    if high - low > _FEW:  # slices, so that the compiler knows every index to be positive
+    if high - low > _FEW:  # slices tell the compiler that every index is positive
         total, curve = _sums_many(
             a[low:high], v[low:high], s[low:high], lower[low:high], upper[low:high], p
         )
@@ -112,7 +112,7 @@ def _sums(
     h: Floats,
     scratch: Floats,
 ) -> None:
-    """Activities F(p) of a group's several rows, and the Hessian of its dual, negated."""
+    """Activities F(p) of a group's rows, and the negative Hessian of its dual."""
     rows = len(p)
     if rows == 2:
         a, b = local[0][low:high], local[1][low:high]
@@ -165,10 +165,10 @@ def _clip(
 
 @inner
 def _blend(low: int, local: Floats, s: Floats, share: float, h: Floats) -> None:
-    """Add a share of the Hessian of all columns, and as much of its diagonal again.
+    """Add a share of the Hessian of all columns, and the same share of its diagonal again.
 
-    The diagonal is for rows that are parallel on all columns: where they ask for different things
-    their prices move together until one of them is zero.
+    The diagonal is for rows that are parallel on all columns. If they conflict, their prices move
+    together until one of them is zero.
     """
     for k in range(len(local)):
         for m in range(k + 1):
@@ -196,9 +196,9 @@ def _gradient(
     free: Bools,
     sense: npt.NDArray[np.int8],
 ) -> float:
-    """g = F - what the rows ask for, H with their slopes; the largest |g| relative to its terms.
+    """Compute g = F minus the wanted activities, H with their slopes, and the relative error.
 
-    Of these, what all prices move together counts: large ones of rows that are nearly parallel
+    The error counts the joint movement of all prices, since large moves of nearly parallel rows
     cancel.
     """
     worst = 0.0
@@ -225,7 +225,7 @@ def _gradient(
 
 @inner
 def _forget(kind: npt.NDArray[np.int8], p: Floats) -> None:
-    """The prices of rows of which nothing is known."""
+    """Reset the prices of rows that have no good guess."""
     for k in range(len(p)):
         p[k] = -1.0 if kind[k] in (LOG, POWER) else 0.0
 
@@ -251,14 +251,14 @@ def _newton(
     free: Bools,
     sense: npt.NDArray[np.int8],
 ) -> None:
-    """Prices p of one group, in place; ``work`` then holds H, for the free rows, from row 4 on."""
+    """Find the prices p of one group in place; ``work`` holds H of the free rows from row 4 on."""
     rows = len(p)
     f, g, step, old = work[0, :rows], work[1, :rows], work[2, :rows], work[3, :rows]
     pull, side = work[10, :rows], work[11, :rows]
     h, c, scratch = work[4:7], work[7:10], work[12]
     _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
     error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
-    if error > tolerance and np.max(np.abs(p)) > ENDLESS:  # left by a bound without an answer
+    if error > tolerance and np.max(np.abs(p)) > ENDLESS:  # left over from an infeasible bound
         _forget(kind, p)
         _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
         error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
@@ -275,9 +275,9 @@ def _newton(
             factored(h, free, c)
         solved(c, g, step)
         share, stretch = 1.0, 2.0 * stretch if weightless else 1.0
-        for k in range(rows):  # without an answer prices grow for ever; they stay finite
+        for k in range(rows):  # prices of infeasible rows grow without limit; keep them finite
             step[k] = min(max(stretch * step[k], -_LARGEST), _LARGEST)
-            if weightless and step[k] * p[k] < 0.0:  # too dear for every column: half as much
+            if weightless and step[k] * p[k] < 0.0:  # too high for every column: take half
                 step[k] = min(step[k], -0.5 * p[k]) if p[k] > 0.0 else max(step[k], -0.5 * p[k])
         for k in range(rows):
             old[k], pull[k], side[k] = p[k], g[k], sense[k]
@@ -317,7 +317,7 @@ def _gradient_one(
     upper: float,
     softness: float,
 ) -> tuple[float, float, float, int]:
-    """g, H with the slope of what the row asks for, the relative error, and the regime."""
+    """g, H with the slope of the wanted activity, the relative error, and the regime."""
     sense = regime(kind, lower, upper, p, f)
     if sense == 0:
         return 0.0, h, 0.0, 0
@@ -347,7 +347,7 @@ def _newton_one(
     tolerance: float,
     p: float,
 ) -> tuple[float, float, bool]:
-    """The same for one row, in scalars: its price, H there, and whether the row acts."""
+    """The same for one row, in scalars: its price, H there, and whether the row is active."""
     f, h = _sums_one(low, high, a, v, s, x_lower, x_upper, p)
     g, h, error, sense = _gradient_one(f, h, p, kind, weight, parameter, lower, upper, softness)
     if error > tolerance and abs(p) > ENDLESS:
@@ -401,7 +401,7 @@ def _solve_single(
     price: Floats,
     x: Floats,
 ) -> tuple[float, float]:
-    """Groups of one row each."""
+    """Solve groups of one row each."""
     value, slope = 0.0, 0.0
     for j in range(first, last):
         low, high = ptr[j], ptr[j + 1]
@@ -458,7 +458,8 @@ def _solve_groups(
     value, slope = 0.0, 0.0
     for j in range(first, last):
         low, high, p = ptr[j], ptr[j + 1], price[j]
-        # Slices, so that the compiler knows every index to be positive and uses vectors.
+        # Slices tell the compiler that every index is positive, so that it uses vector
+        # instructions.
         vj, sj = v[low:high], s[low:high]
         xl, xu = x_lower[low:high], x_upper[low:high]
         _newton(

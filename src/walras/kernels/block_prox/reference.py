@@ -1,7 +1,7 @@
 """The kernels of the first-order engine in plain NumPy: the definition of the compiled ones.
 
-Prices are found by nested bisection: at the best prices of the rows behind it, what a row uses
-falls with its price, for the dual stays concave when some of its variables are maximised away.
+Nested bisection finds the prices. At the best prices of the rows after it, a row's use decreases
+with its price, since the dual stays concave when some of its variables are maximised out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _asked(
     softness: float,
     p: Floats,
 ) -> Floats:
-    """Activity that each row asks for at its price."""
+    """The activity that each row wants at its price."""
     out = np.where(p > 0, upper, np.where(p < 0, lower, 0.0)) + softness * p
     low = np.minimum(p, -1e-300)
     high = np.maximum(p, 0.0)
@@ -80,8 +80,8 @@ def solve_groups(
         parameter: (groups, K) parameters of costs.
         lower: (groups, K) lower bounds of constraints.
         upper: (groups, K) upper bounds of constraints.
-        softness: A constraint at price p asks for its bound plus ``softness * p``.
-        tolerance: Error of an activity, relative to its terms, that the compiled kernel leaves.
+        softness: The bound of a constraint at price p is moved by ``softness * p``.
+        tolerance: Allowed error of an activity, relative to its terms, in the compiled kernel.
         shift: (groups, K) coefficients of a scalar t that moves the bounds by ``-shift t``.
         price: (groups, K) first guess; holds the prices at the end.
         x: (n,) receives the columns.
@@ -157,7 +157,7 @@ def row_sums(
     value: Floats,
     slope: Floats,
 ) -> None:
-    """Add ``sum a y`` and ``sum a^2 / w`` over a row's copies, the second over those inside.
+    """Add ``sum a y`` over a row's copies, and ``sum a^2 / w`` over those inside their bounds.
 
     Args:
         ptr: (n + 1,) first copy of each entry.
@@ -189,7 +189,7 @@ def advance(
     price: Floats,
     relaxation: float,
 ) -> tuple[float, float, float]:
-    """Move the state by ``relaxation * (y - x)``; squares of (y - x), x and (z - x) in w."""
+    """Move the state by ``relaxation * (y - x)``; return squares of (y - x), x and (z - x) in w."""
     y, _ = _copies(ptr, row, a, w, state, x, lower, upper, price)
     wide = np.repeat(x, np.diff(ptr))
     found = tuple(float(w @ (d * d)) for d in (y - wide, wide, state - wide))
@@ -208,7 +208,7 @@ def _copies(
     upper: Floats,
     price: Floats,
 ) -> tuple[Floats, Bools]:
-    """y of every copy, and whether it is inside its entry's bounds."""
+    """(copies,) y, and True where it is inside its entry's bounds."""
     width = np.diff(ptr)
     free = 2.0 * np.repeat(x, width) - state - price[row] * a / w
     low, high = np.repeat(lower, width), np.repeat(upper, width)
@@ -218,7 +218,7 @@ def _copies(
 def centres(
     ptr: Longs, state: Floats, w: Floats, rho: float, cost: Floats, s: Floats, v: Floats
 ) -> None:
-    """v_q = s_q (rho sum_k w_k z_k - c_q)."""
+    """Compute v_q = s_q (rho sum_k w_k z_k - c_q)."""
     v[:] = s * (rho * np.add.reduceat(w * state, ptr[:-1]) - cost)
 
 
@@ -234,7 +234,7 @@ def priced_centres(
     s: Floats,
     v: Floats,
 ) -> None:
-    """v_q = s_q (W_q x_q - c_q - sum_k a_k p_k)."""
+    """Compute v_q = s_q (W_q x_q - c_q - sum_k a_k p_k)."""
     v[:] = s * (weight * x - cost - np.add.reduceat(a * price[place[row]], ptr[:-1]))
 
 

@@ -1,13 +1,14 @@
-r"""The best price of one row of each group, when the prices of all narrow rows are known.
+r"""The best price of one row of each group, given the prices of all narrow rows.
 
 A group whose entries x >= 0 share one packing row ``a x <= b`` has, at reduced costs c and a price
 r paid for its activity ``e x``, the dual value ``-E(r)`` with the convex, piecewise linear
 
     E(r) = b max(0, max_q (r e_q - c_q) / a_q).
 
-A row that must reach y, or whose utility wants the activity y(r) at the price r, has its best price
-where y(r) lies between the slopes of E on the left and on the right. Cutting planes from both sides
-find it: each evaluation finds the line on top where the two known ones cross; few are ever met.
+Take a row that must reach y, or whose utility wants the activity y(r) at the price r. Its best
+price is where y(r) lies between the left and the right slope of E. Cutting planes from both sides
+find it: each evaluation finds the highest line where the two known lines cross. A few evaluations
+suffice.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from walras.kernels.parallel import inner, jit
 from walras.types import Floats, Longs
 
 _LINES = 100
-_SAME = 1e-12  # relative: a line this little above the crossing is one of the two
+_SAME = 1e-12  # relative distance above the crossing at which a line counts as one of the two
 
 
 @inner
 def _top(
     low: int, high: int, a: Floats, e: Floats, c: Floats, b: float, r: float
 ) -> tuple[float, float]:
-    """E(r), and the slope of the line on top there."""
+    """E(r), and the slope of the highest line there."""
     best, slope = 0.0, 0.0
     for q in range(np.uint64(low), np.uint64(high)):
         value = r * e[q] - c[q]
@@ -40,7 +41,7 @@ def _top(
 def _steepest(
     low: int, high: int, a: Floats, e: Floats, c: Floats, b: float
 ) -> tuple[float, float]:
-    """The line of the largest slope: slope and intercept."""
+    """The line of largest slope: its slope and intercept."""
     best, cost = 0.0, 0.0
     for q in range(np.uint64(low), np.uint64(high)):
         if e[q] > best * a[q]:
@@ -50,7 +51,7 @@ def _steepest(
 
 @inner
 def _activity(kind: int, weight: float, parameter: float, y: float, r: float) -> float:
-    """What the row asks for at the price r."""
+    """The activity that the row wants at the price r."""
     if kind == NONE:
         return y
     if r <= 0.0:
@@ -80,7 +81,7 @@ def _best_price(
     y: float,
     r: float,
 ) -> tuple[float, float]:
-    """The best price, and E there; no price is best, and -1, where no entry reaches y."""
+    """The best price, and E there; 0 and -1 if no entry reaches y."""
     right, right_at = _steepest(low, high, a, e, c, b)
     left, left_at = 0.0, 0.0
     if right <= (y if kind == NONE else 0.0):
@@ -118,7 +119,7 @@ def best_prices(
     y: Floats,
     price: Floats,
 ) -> float:
-    """Best prices of a run of groups, in place; the sum of ``r y - E(r)`` over the rows that ask.
+    """Find best prices of a run of groups, in place; return the sum of ``r y - E(r)``.
 
     Args:
         first: First group of the run.
@@ -131,7 +132,7 @@ def best_prices(
         kind: (groups,) codes of utilities; NONE marks rows that must reach ``y``.
         weight: (groups,) weights of utilities.
         parameter: (groups,) parameters of utilities.
-        y: (groups,) activities to reach; groups that ask for nothing have 0.
+        y: (groups,) activities to reach, 0 for groups without a target.
         price: (groups,) first guess; holds the prices at the end.
     """
     total = 0.0

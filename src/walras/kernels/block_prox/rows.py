@@ -1,8 +1,8 @@
-"""What a row of a group asks for at a price: its bound, or the activity its cost wants.
+"""The activity that a row of a group wants at a price: its bound, or where its cost's slope is p.
 
-A row k of a group has an activity F and a price p. A constraint ``lower <= F <= upper`` asks for
-``upper`` while p > 0, for ``lower`` while p < 0 and for nothing at p = 0; a softened one for
-``softness * p`` more. A row with a convex cost f asks for the activity where ``f'(F) = p``. The
+A row k of a group has an activity F and a price p. A constraint ``lower <= F <= upper`` wants
+``upper`` while p > 0, ``lower`` while p < 0, and anything between at p = 0; a softened constraint
+wants ``softness * p`` more. A row with a convex cost f wants the activity with ``f'(F) = p``. The
 codes of the costs are those of :class:`walras.separable.Utility`.
 """
 
@@ -15,7 +15,7 @@ from walras.kernels.parallel import inner, jit
 NONE, LOG, POWER, QUADRATIC, CONVEX_POWER, ENTROPY = range(6)
 
 _LEAST = 1e-300
-_STEEPEST = 700.0  # exp() of more overflows
+_STEEPEST = 700.0  # exp() of larger numbers overflows
 
 
 @jit
@@ -40,7 +40,7 @@ def wanted(kind: int, weight: float, parameter: float, price: float) -> tuple[fl
 
 @inner
 def regime(kind: int, lower: float, upper: float, price: float, activity: float) -> int:
-    """Which bound a constraint asks for: 1 the upper, -1 the lower, 0 none; 2 a cost's slope."""
+    """The active bound: 1 the upper, -1 the lower, 0 none; 2 for the slope of a cost."""
     if kind != NONE:
         return 2
     if price > 0.0 or (price == 0.0 and activity > upper):

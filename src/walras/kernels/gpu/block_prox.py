@@ -1,6 +1,6 @@
 """:mod:`walras.kernels.block_prox.newton` in torch: all subproblems step together.
 
-Groups that are solved leave the batch, so that a few slow ones do not hold up the others.
+Solved groups leave the batch, so a few slow ones do not delay the others.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from walras.kernels.block_prox.rows import CONVEX_POWER, ENTROPY, LOG, NONE, POW
 from walras.kernels.gpu.segments import Segments
 
 _STEPS = 60
-_SINGULAR = 1e-10  # least share of a pivot that stays after elimination
+_SINGULAR = 1e-10  # least share of a pivot that must remain after elimination
 _BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
 _LEAST = 1e-300
 _LARGEST = 1e100
 _LEAST_SHARE = 1e-12
 _OVERSHOT = 0.5  # largest slope at the end of a step, relative to that at its start
-_STEEPEST = 700.0  # exp() of more overflows
+_STEEPEST = 700.0  # exp() of larger numbers overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Groups:
         parameter: (groups, K) of a cost.
         lower: (groups, K) bounds of a constraint.
         upper: (groups, K) bounds of a constraint.
-        softness: What a constraint yields to its price.
+        softness: Move of a constraint's bound for each unit of its price.
     """
 
     blocks: Segments
@@ -78,7 +78,7 @@ class Groups:
 
     @cached_property
     def costs(self) -> list[int]:
-        """Kinds of cost that occur."""
+        """The kinds of cost that occur."""
         return [int(kind) for kind in torch.unique(self.kind) if kind != NONE]
 
     @cached_property
@@ -114,9 +114,9 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Where the prices of a batch stand: gradient, regimes, Hessian and error of every group.
+    """The state of a batch of prices: gradient, regimes, Hessian and error of every group.
 
-    Where no column is free, steps double: ``stretch`` is the factor of the next one.
+    If no column is free, steps double; ``stretch`` is the factor of the next step.
     """
 
     g: torch.Tensor
@@ -140,18 +140,18 @@ def solve_groups(
 
     Args:
         groups: The subproblems.
-        shift: (groups, K) how fast the bounds fall with the shared scalar.
-        price: (groups, K) where to begin.
-        tolerance: Error of a row, relative to its terms, that is small enough.
+        shift: (groups, K) decrease of the bounds with the shared scalar.
+        price: (groups, K) first prices.
+        tolerance: Largest allowed error of a row, relative to its terms.
 
     Returns:
-        Prices (groups, K), columns (n,), ``sum shift p`` and how fast it rises with the scalar.
+        Prices (groups, K), columns (n,), ``sum shift p`` and its slope in the scalar.
     """
     falling = (groups.kind == LOG) | (groups.kind == POWER)
     price = torch.where(torch.abs(price) > ENDLESS, torch.where(falling, -1.0, 0.0), price)
     state = _evaluated(groups, price)
     lost = (state.error > tolerance)[:, None] & (torch.abs(price) > ENDLESS)
-    lost = torch.any(lost, dim=1)[:, None]  # left by a bound without an answer
+    lost = torch.any(lost, dim=1)[:, None]  # left over from an infeasible bound
     if bool(torch.any(lost)):
         falling = (groups.kind == LOG) | (groups.kind == POWER)
         price = torch.where(lost, torch.where(falling, -1.0, 0.0), price)
@@ -174,7 +174,7 @@ def solve_groups(
 
 
 def _solve_the_rest(groups: Groups, price: torch.Tensor, state: _State, tolerance: float) -> None:
-    """Groups in which Newton's method cycles, one in some thousands, on the CPU; in place."""
+    """Solve groups in which Newton's method cycles, one in some thousands, on the CPU; in place."""
     cycles = (state.error > max(tolerance, ROUNDED)) & torch.all(torch.abs(price) < ENDLESS, dim=1)
     left = torch.nonzero(cycles)[:, 0]
     if not len(left):
@@ -219,7 +219,7 @@ def _solve_the_rest(groups: Groups, price: torch.Tensor, state: _State, toleranc
 
 
 def _evaluated(groups: Groups, price: torch.Tensor) -> _State:
-    """g = F - what the rows ask for, and -dg/dp; errors are relative to the terms of g."""
+    """Compute g = F minus the wanted activities, and -dg/dp; errors are relative to g's terms."""
     unclipped = groups.unclipped(price)
     x = torch.clamp(unclipped, groups.x_lower, groups.x_upper)
     h = groups.curvature(torch.where(x == unclipped, groups.s, 0.0))
@@ -233,7 +233,7 @@ def _evaluated(groups: Groups, price: torch.Tensor) -> _State:
     g = torch.where(free, f - target, 0.0)
     diagonal = torch.diagonal(h, dim1=1, dim2=2)
     diagonal += torch.where(free, slope, 0.0)
-    # What all prices move together counts: large ones of rows that are nearly parallel cancel.
+    # The joint movement of all prices counts: large moves of nearly parallel rows cancel.
     pull = torch.sum(h * price[:, None, :], dim=2)
     size = torch.abs(f) + torch.abs(target) + torch.abs(pull) + _LEAST
     error = torch.amax(torch.where(free, torch.abs(g) / size, 0.0), dim=1)
@@ -243,7 +243,7 @@ def _evaluated(groups: Groups, price: torch.Tensor) -> _State:
 def _wanted(
     groups: Groups, price: torch.Tensor, sense: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Activities that the rows ask for, and their slopes; see ``groups_rows.wanted``."""
+    """Wanted activities and their slopes; see :func:`walras.kernels.block_prox.rows.wanted`."""
     w, a = groups.weight, groups.parameter
     target = torch.where(sense > 0, groups.upper, groups.lower) + groups.softness * price
     slope = torch.full_like(price, groups.softness)
@@ -269,7 +269,7 @@ def _wanted(
 
 
 def _stepped(groups: Groups, old: torch.Tensor, now: _State) -> tuple[torch.Tensor, _State]:
-    """Prices after one Newton step of every group, each cut where it went too far."""
+    """Prices after one Newton step of every group, each shortened where it went too far."""
     step, stretch = _direction(groups, old, now)
     share = torch.ones_like(step[:, 0])
     while True:
@@ -287,7 +287,7 @@ def _stepped(groups: Groups, old: torch.Tensor, now: _State) -> tuple[torch.Tens
 def _direction(
     groups: Groups, price: torch.Tensor, now: _State
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Newton's step, where the Hessian is singular with that of all columns; the next stretch."""
+    """The Newton step, with all columns' Hessian where it is singular; and the next stretch."""
     free = now.sense != 0
     factor, regular = _factored(now.h, free)
     if bool(torch.all(regular)):
@@ -298,7 +298,7 @@ def _direction(
     factor, _ = _factored(now.h + share[:, None, None] * groups.hessian, free)
     stretch = torch.where(weightless, 2.0 * now.stretch, 1.0)
     step = torch.clamp(stretch[:, None] * _solved(factor, now.g), -_LARGEST, _LARGEST)
-    # Too dear for every column: half as much at most.
+    # Too high for every column: take half at most.
     half = torch.where(price > 0, torch.minimum(step, -0.5 * price), step)
     half = torch.where(price < 0, torch.maximum(step, -0.5 * price), half)
     return torch.where(weightless[:, None] & (step * price < 0), half, step), stretch
@@ -318,7 +318,7 @@ def _moved(
 
 
 def _factored(h: torch.Tensor, free: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cholesky factor of the free part of H, a pivot of ``inf`` where singular; where it is not."""
+    """The Cholesky factor of H's free part, with pivots ``inf`` and a flag where singular."""
     c = torch.zeros_like(h)
     regular = torch.ones_like(free[:, 0])
     for k in range(h.shape[1]):

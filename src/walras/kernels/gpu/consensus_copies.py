@@ -16,8 +16,8 @@ class Copies:
     """Copies of entries on a device.
 
     Attributes:
-        by_entry: Segments of the copies, one an entry.
-        by_row: Segments of the copies taken in ``order``, one a narrow row.
+        by_entry: Segments of the copies, one for each entry.
+        by_row: Segments of the copies in ``order``, one for each narrow row.
         order: (copies,) copies row by row.
         row: (copies,) narrow row of each.
         a: (copies,) coefficient in it.
@@ -35,7 +35,7 @@ class Copies:
     def of(
         cls, ptr: Longs, row: np.ndarray, a: Floats, w: Floats, narrow: int, device: torch.device
     ) -> Copies:
-        """The copies of entries that stand in ``narrow`` rows."""
+        """The copies of entries in ``narrow`` rows."""
         rows = integers(row.astype(np.int64), device)
         count = np.bincount(row.astype(np.int64), minlength=narrow)
         return cls(
@@ -69,7 +69,7 @@ class Copies:
         return s * (weight * x - cost - self.by_entry.sums(self.a * price[self.row]))
 
     def answers(self, state: torch.Tensor, x: torch.Tensor, price: torch.Tensor) -> torch.Tensor:
-        """(copies,) ``2 x - z - p a / w``, before it is clipped."""
+        """(copies,) ``2 x - z - p a / w`` before clipping."""
         return 2.0 * self.by_entry.spread(x) - state - price[self.row] * self.a / self.w
 
     def row_sums(
@@ -80,7 +80,7 @@ class Copies:
         upper: torch.Tensor,
         price: torch.Tensor,
     ) -> torch.Tensor:
-        """(2, narrow) what the copies use of each row at its price over rho, and the slope."""
+        """(2, narrow) the copies' use of each row at its price over rho, and the slope."""
         free = self.answers(state, x, price)
         low, high = self.by_entry.spread(lower), self.by_entry.spread(upper)
         inside = (free > low) & (free < high)

@@ -1,8 +1,8 @@
 """The interior point's kernels in torch: on a GPU, or on torch's CPU device, where tests run them.
 
-The static data of a form (its blocks, its narrow rows and the pattern of its Schur complement)
-goes to the device once; a factorisation sends D and Theta, a solve its right-hand sides, and only
-columns and prices come back. Everything is in double precision, and sums run in a fixed order.
+The static data of a form (its blocks, its narrow rows and the pattern of its Schur complement) go
+to the device once. A factorisation sends D and Theta, a solve sends its right-hand sides, and only
+columns and prices come back. All numbers have double precision, and sums have a fixed order.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ _CHUNK = 2**25  # entries of a dense batch of blocks, 256 MiB
 
 @dataclass(frozen=True, eq=False)
 class Narrow:
-    """The narrow matrix N by column and by row, and where its products go.
+    """The narrow matrix N by column and by row, and the destinations of its products.
 
-    Nonzeros stand in the order of CSC. A *pair* is two nonzeros of one column, of which the
-    second is not below the first: an element of the lower triangle of N D N'. A *cell* is a block
-    and a row: an element of N D V'.
+    Nonzeros are in the order of CSC. A *pair* is two nonzeros of one column, with the second not
+    below the first: an element of the lower triangle of N D N'. A *cell* is a block and a row: an
+    element of N D V'.
 
     Attributes:
         size: Number of narrow rows.
         data: (nonzeros,) coefficients.
         row: (nonzeros,) their rows.
         by_column: Segments of the nonzeros.
-        by_row: Segments of the nonzeros taken in ``row_order``.
+        by_row: Segments of the nonzeros in ``row_order``.
         row_order: (nonzeros,) nonzeros row by row.
         pair_targets: (elements,) ``row * size + column`` in the lower triangle.
-        pairs: Segments of the pairs, one a target.
+        pairs: Segments of the pairs, one for each target.
         pair_data: (pairs,) product of the two coefficients.
         pair_column: (pairs,) column of both.
-        cells: Segments of the nonzeros taken in ``cell_order``.
+        cells: Segments of the nonzeros in ``cell_order``.
         cell_order: (nonzeros,) nonzeros block by block, in each row by row.
         cell_block: (cells,) ascending.
         cell_row: (cells,) row.
@@ -110,7 +110,7 @@ class Narrow:
 
 
 def _pairs(by_column: Segments) -> tuple[torch.Tensor, torch.Tensor]:
-    """Every nonzero with every one of its column that is not after it."""
+    """The pairs of every nonzero with itself and each earlier one of its column."""
     nonzeros = torch.arange(len(by_column.owner), device=by_column.owner.device)
     start = by_column.offsets[by_column.owner]
     count = nonzeros - start + 1
@@ -276,9 +276,9 @@ class TorchFactor:
 
 
 def _cholesky(s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cholesky factor of the Jacobi-scaled lower triangle of s, and the scaling."""
+    """The Cholesky factor of the Jacobi-scaled lower triangle of s, and the scaling."""
     diagonal = s.diagonal()
-    # A row without columns and slack has a zero diagonal and takes no part.
+    # A row without columns and slack has a zero diagonal and is left out.
     absent = diagonal <= 0.0
     scale = torch.rsqrt(torch.where(absent, 1.0, diagonal))
     if not bool(torch.all(torch.isfinite(scale) & torch.isfinite(diagonal))):

@@ -1,4 +1,4 @@
-"""Sums over runs of an array, on a torch device: what the kernels there are made of.
+"""Sums over runs of an array on a torch device, the basis of the kernels there.
 
 Every sum runs in a fixed order (no atomic additions), so the same input gives the same bits.
 """
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-_SHORT = 32.0  # mean length below which a thread a segment is quicker than a block of threads
+# mean length below which one thread for each segment is quicker than a block of threads
+_SHORT = 32.0
 
 
 def floats(values: np.ndarray | torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -28,7 +29,7 @@ class Segments:
     """Consecutive runs of an array.
 
     Attributes:
-        offsets: (segments + 1,) first element of each; some may be empty.
+        offsets: (segments + 1,) first element of each segment; segments may be empty.
         owner: (n,) segment of each element.
         short: Whether they are short on average.
     """
@@ -48,7 +49,7 @@ class Segments:
 
     @classmethod
     def sorted_by(cls, key: torch.Tensor) -> tuple[Segments, torch.Tensor, torch.Tensor]:
-        """Equal keys (n,) gathered: their segments, the (n,) order, and each segment's key."""
+        """Group equal keys (n,): their segments, the (n,) order, and each segment's key."""
         ordered, order = torch.sort(key, stable=True)
         keys, count = torch.unique_consecutive(ordered, return_counts=True)
         start = torch.zeros(len(keys) + 1, dtype=torch.int64, device=key.device)
@@ -71,7 +72,8 @@ class Segments:
         """Sum of values (n,) over each segment, (segments,)."""
         if not len(self) or not len(values):
             return values.new_zeros(len(self))
-        # torch gives a thread to each segment of a matrix, a block to each of a vector.
+        # torch gives one thread to each segment of a matrix, and one block to each segment of a
+        # vector.
         shaped = values[:, None].contiguous() if self.short else values
         total = torch.segment_reduce(
             shaped, "sum", offsets=self.offsets, axis=0, initial=0.0, unsafe=True

@@ -6,8 +6,8 @@ bound of agents' prices p >= 0 is
     L(p) = sum_j min_i (c_ij + p_i a_ij) - p.b,
 
 which at the best p equals the linear relaxation. The search moves a task (move), exchanges two
-(swap), or lets a task push out another that finds a third agent (ejection chain), and pays a
-penalty on what exceeds a capacity, so that it may pass through overloads.
+(swap), or lets a task push another one to a third agent (ejection chain). Weight above a capacity
+costs a penalty, so the search may pass through overloads.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from walras.kernels.local_search.random_numbers import State, below, draw
 from walras.kernels.parallel import inner, jit
 from walras.types import Floats, Ints
 
-_SMOOTH = 0.7  # of the last direction of the prices
-_PATIENCE = 15  # steps without a better bound until they shorten
-_AHEAD = 1e-3  # relative: least distance of the target above the best bound
-_MILD, _STERN = 1.1, 100.0  # penalties of weight above a capacity, of its worth
-_SWAP, _CHAIN = 0.45, 0.8  # shares of proposals: moves of one task below, chains above the second
+_SMOOTH = 0.7  # weight of the last direction of the prices
+_PATIENCE = 15  # steps without a better bound after which steps become shorter
+_AHEAD = 1e-3  # least relative distance of the target above the best bound
+# first and last penalty of weight above a capacity, relative to its worth
+_MILD, _STERN = 1.1, 100.0
+# shares of proposals: moves below the first, chains above the second, swaps between
+_SWAP, _CHAIN = 0.45, 0.8
 
 
 class Assignment(NamedTuple):
-    """Tasks on agents under change.
+    """An assignment of tasks to agents under change.
 
     Attributes:
         agent: (tasks,) agent of each task.
         load: (agents,) weight on each agent.
-        member: (agents, tasks) tasks of each agent, in no order.
-        place: (tasks,) place of a task among its agent's members.
+        member: (agents, tasks) tasks of each agent, unordered.
+        place: (tasks,) index of a task among its agent's members.
         count: (agents,) number of members.
     """
 
@@ -79,7 +81,7 @@ def priced(cost: Floats, weight: Floats, capacity: Floats, price: Floats, load: 
 def ascend(
     cost: Floats, weight: Floats, capacity: Floats, price: Floats, target: float, steps: int
 ) -> float:
-    """Raise the bound by subgradient steps of Polyak's length; the best prices end in ``price``."""
+    """Raise the bound by subgradient steps of Polyak's length; ``price`` gets the best prices."""
     agents = cost.shape[1]
     now, load, direction = price.copy(), np.zeros(agents), np.zeros(agents)
     best, length, waited = -np.inf, 1.0, 0
@@ -101,7 +103,7 @@ def ascend(
             square += direction[i] * direction[i]
         if square <= 0.0 or length < 1e-7:
             break
-        # Where the target is no upper bound after all, aim a little higher than the best.
+        # If the target is not an upper bound, aim a little higher than the best bound.
         aim = max(target, best + _AHEAD * abs(best))
         step = length * (aim - bound) / square
         for i in range(agents):
@@ -194,14 +196,15 @@ def anneal(
         cost: (tasks, agents).
         weight: (tasks, agents).
         capacity: (agents,).
-        near: (tasks, k) agents worth trying for each task.
-        a: Where the search is.
+        near: (tasks, k) agents to try for each task.
+        a: The present assignment.
         best: (tasks,) the best assignment within the capacities; changed in place.
         best_cost: Its cost, infinite if there is none.
-        hot: Temperature at the beginning.
-        cold: At the end.
-        penalty: (agents,) cost of weight above a capacity, times ``_MILD`` first, ``_STERN`` last.
-        steps: Proposals.
+        hot: First temperature.
+        cold: Last temperature.
+        penalty: (agents,) cost of weight above a capacity, times ``_MILD`` first and ``_STERN``
+            last.
+        steps: Number of proposals.
         random: State of the random numbers.
 
     Returns:

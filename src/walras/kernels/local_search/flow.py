@@ -1,9 +1,9 @@
 """Compiled balancing of loads over given replicas: augmenting paths between servers.
 
-Replicas join servers and shards, and a shard's load may be split over its replicas at will. Load
-reaches a server that has too little along a chain of replicas: a shard of it takes load over from
-the same shard on a second server, which in turn takes over from a third. Where no chain is left,
-the servers that the search saw are a cut that proves that no split over these replicas would do
+Replicas link servers and shards, and a shard's load may be split over its replicas in any way. Load
+reaches a server with too little load along a chain of replicas: one of its shards takes load from
+the same shard on a second server, which takes load from a third. If no chain is left, the servers
+that the search reached are a cut. It proves that no split over these replicas is feasible
 (Hoffman's circulation theorem).
 """
 
@@ -29,7 +29,7 @@ class Replicas(NamedTuple):
     Attributes:
         server: (slots,) server of each replica.
         shard: (slots,) its shard.
-        load: (slots,) load that it carries.
+        load: (slots,) its load.
         kind: (slots,) ``FREE``, ``OLD`` (was there before) or ``NEW``.
         next_at: (slots,) next replica of the same server, -1 at the end.
         next_of: (slots,) next replica of the same shard, -1 at the end.
@@ -56,16 +56,16 @@ class Replicas(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a placement must keep to.
+    """The limits of a placement.
 
     Attributes:
         lower: (servers,) least load.
         upper: (servers,) largest load.
-        memory: (servers,) room for replicas; negative where none may be added.
+        memory: (servers,) room for replicas; negative if none may be added.
         footprint: (shards,) memory of a replica.
         cost: (shards,) cost of a new replica, > 0.
         size: (shards,) load of each shard.
-        tiny: Load that counts as none.
+        tiny: Load that counts as zero.
     """
 
     lower: Floats
@@ -81,12 +81,12 @@ class Chain(NamedTuple):
     """Scratch space of a search; clean between searches.
 
     Attributes:
-        taker: (servers,) replica that gains load where the search entered the server.
-        giver: (servers,) replica that loses it.
+        taker: (servers,) replica that gains load at the search's entry to the server.
+        giver: (servers,) replica that loses load.
         before: (servers,) server from which the search came, -1 if not seen.
         queue: (servers,) servers in the order in which they were seen.
-        seen: (shards,) 1 where a shard's replicas have been looked at.
-        looked: (shards,) those shards.
+        seen: (shards,) 1 if a shard's replicas have been visited.
+        looked: (shards,) these shards.
         size: (2,) numbers of servers and shards seen.
         random: (1,) state of the random numbers.
     """
@@ -129,7 +129,7 @@ def make_replicas(server: Ints, shard: Ints, load: Floats, limits: Limits, extra
 
 
 def copied(replicas: Replicas) -> Replicas:
-    """A placement of its own with the same content."""
+    """A copy of a placement."""
     arrays: list[Any] = [array.copy() for array in replicas]
     return Replicas(*arrays)
 
@@ -154,7 +154,7 @@ def make_chain(servers: int, shards: int) -> Chain:
 
 @jit
 def put(replicas: Replicas, limits: Limits, i: int, j: int, amount: float, kind: int) -> int:
-    """Add a replica of shard j on server i; returns its slot."""
+    """Add a replica of shard j on server i; return its slot."""
     replicas.left[0] -= 1
     e = replicas.spare[replicas.left[0]]
     replicas.server[e], replicas.shard[e] = i, j
@@ -193,7 +193,7 @@ def take(replicas: Replicas, limits: Limits, e: int) -> None:
 
 @inner
 def _search(replicas: Replicas, limits: Limits, chain: Chain, start: int, filling: bool) -> int:
-    """Breadth first to a server that can give to ``start`` (or take from it); -1 if none can."""
+    """Search breadth-first for a server that can give to ``start`` (or take from it); or -1."""
     chain.before[start] = start
     chain.queue[0] = start
     head, tail, looked, found = 0, 1, 0, -1
@@ -204,8 +204,8 @@ def _search(replicas: Replicas, limits: Limits, chain: Chain, start: int, fillin
         while e >= 0 and found < 0:
             j = replicas.shard[e]
             if chain.seen[j] == 0 and (filling or replicas.load[e] > limits.tiny):
-                # Filling, one look at a shard shows every server that can give of it. Shedding,
-                # any replica will take: again one look is enough.
+                # When filling, one look at a shard shows every server that can give. When shedding,
+                # any replica can take, so one look is enough again.
                 chain.seen[j] = 1
                 chain.looked[looked] = j
                 looked += 1
@@ -243,7 +243,7 @@ def _clear(chain: Chain) -> None:
 
 @inner
 def relieve(replicas: Replicas, limits: Limits, chain: Chain, i: int, filling: bool) -> bool:
-    """Fill server i to its least load, or shed what it has beyond its largest, if chains allow.
+    """Fill server i to its least load, or shed its load above the largest, if chains allow.
 
     Returns whether the server keeps to that limit afterwards.
     """
@@ -278,7 +278,7 @@ def relieve(replicas: Replicas, limits: Limits, chain: Chain, i: int, filling: b
 
 @jit
 def balance(replicas: Replicas, limits: Limits, chain: Chain) -> float:
-    """Split loads over the replicas that there are; returns the violation that is left."""
+    """Split loads over the existing replicas; return the remaining violation."""
     for _ in range(2):
         for filling in (True, False):
             for i in range(len(limits.lower)):
@@ -298,11 +298,11 @@ def violation(replicas: Replicas, limits: Limits) -> float:
 
 @jit
 def closure(replicas: Replicas, limits: Limits, chain: Chain, i: int, filling: bool) -> int:
-    """Servers from which nothing more can come to i (or to which nothing more can go).
+    """The servers from which nothing more can come to i (or to which nothing more can go).
 
-    They are the first entries of ``chain.queue``; returns their number. Clears nothing, so that
-    ``chain.before`` tells members; call :func:`forget` after reading. Meant for a server that
-    :func:`relieve` could not relieve.
+    They are the first entries of ``chain.queue``; returns their number. ``chain.before`` still
+    marks them; call :func:`forget` after reading. It is for a server that :func:`relieve` could not
+    relieve.
     """
     _search(replicas, limits, chain, i, filling)
     return int(chain.size[0])

@@ -1,9 +1,9 @@
-"""Compiled search for few new replicas that bring every server's load into its band.
+"""Compiled search for the fewest new replicas that bring every server's load into its band.
 
-A new replica of a shard splits it. The construction serves the neediest server first, from the
-replica that relieves most a unit of cost. The local search takes back one new replica (a move of
-it), two (a swap) or a few at once (an ejection chain), balances what is left, and builds again in a
-shaken order; what costs no more is kept.
+A new replica of a shard splits its load. The construction serves the neediest server first, from
+the replica with the most relief for its cost. The local search removes one new replica (a move),
+two (a swap) or a few at once (an ejection chain), balances the rest, and builds again in a shaken
+order. A result that costs no more is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from walras.kernels.parallel import inner, jit
 from walras.types import Ints
 
 _SHAKE = 0.3  # relative noise of the scores when building again
-_MOST = 6  # new replicas taken back at once
+_MOST = 6  # largest number of new replicas removed at once
 
 
 @inner
@@ -42,7 +42,7 @@ def _holds(replicas: Replicas, i: int, j: int) -> bool:
 
 @inner
 def _idle(replicas: Replicas, limits: Limits, i: int) -> int:
-    """The replica on a server that carries nothing and would be missed least, -1 if none."""
+    """The least needed replica without load on a server, -1 if there is none."""
     best, least = -1, np.inf
     e = replicas.first_at[i]
     while e >= 0:
@@ -57,7 +57,7 @@ def _idle(replicas: Replicas, limits: Limits, i: int) -> int:
 
 @inner
 def _has_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
-    """Whether one more replica of j fits on i once the idle ones are gone."""
+    """Whether one more replica of j fits on i after idle ones are removed."""
     free = limits.memory[i] - replicas.used[i]
     if free >= limits.footprint[j]:
         return True
@@ -77,7 +77,7 @@ def _make_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
         e = _idle(replicas, limits, i)
         if e < 0:
             return False
-        # What little it carries goes to another replica of the shard.
+        # Its small load goes to another replica of the shard.
         f = replicas.first_of[replicas.shard[e]]
         if f == e:
             f = replicas.next_of[f]
@@ -89,7 +89,7 @@ def _make_room(replicas: Replicas, limits: Limits, i: int, j: int) -> bool:
 
 @inner
 def _source_for(replicas: Replicas, limits: Limits, i: int, shake: float, random: State) -> int:
-    """The replica whose shard would relieve server i, which has too little, most a unit of cost."""
+    """The replica whose shard gives server i, which has too little, most relief for its cost."""
     lack = limits.lower[i] - replicas.total[i]
     room = limits.upper[i] - replicas.total[i]
     best, most = -1, 0.0
@@ -112,7 +112,7 @@ def _source_for(replicas: Replicas, limits: Limits, i: int, shake: float, random
 def _target_for(
     replicas: Replicas, limits: Limits, i: int, shake: float, random: State
 ) -> tuple[int, int]:
-    """A replica on server i, which has too much, and the server that a copy of it goes to."""
+    """A replica on server i, which has too much load, and the server that gets a copy of it."""
     excess = replicas.total[i] - limits.upper[i]
     best, target, most = -1, -1, 0.0
     e = replicas.first_at[i]
@@ -127,7 +127,7 @@ def _target_for(
                 moved = min(replicas.load[e], min(excess, room))
                 score = (moved + min(lack, moved)) / limits.cost[j]
                 score *= 1.0 + shake * draw(random)
-                # Of servers that relieve alike, the emptiest.
+                # Among servers with equal relief, take the emptiest.
                 score += 1e-6 * room
                 if (
                     score > most
@@ -156,11 +156,11 @@ def build(replicas: Replicas, limits: Limits, chain: Chain, shake: float, deares
     """Add replicas until every server is in its band.
 
     Args:
-        replicas: Changed in place.
+        replicas: The placement, changed in place.
         limits: The bands.
         chain: Scratch space.
         shake: Relative noise of the scores.
-        dearest: Cost at which to give up.
+        dearest: Cost at which the search gives up.
 
     Returns:
         The cost of the added replicas, infinite if it gave up or found no way.
@@ -189,7 +189,7 @@ def build(replicas: Replicas, limits: Limits, chain: Chain, shake: float, deares
 
 @inner
 def cost_of_new(replicas: Replicas, limits: Limits) -> float:
-    """Cost of the replicas that were not there before."""
+    """Cost of the new replicas."""
     out = 0.0
     for e in range(len(replicas.kind)):
         if replicas.kind[e] == NEW:
@@ -199,9 +199,9 @@ def cost_of_new(replicas: Replicas, limits: Limits) -> float:
 
 @inner
 def _hand_over(replicas: Replicas, limits: Limits, e: int) -> bool:
-    """Remove a replica; its load goes to the one of the same shard with the emptiest server.
+    """Remove a replica; its load goes to the replica of the same shard on the emptiest server.
 
-    Returns False, and changes nothing, if it is the shard's only one.
+    Returns False, and changes nothing, if it is the shard's only replica.
     """
     best, room = -1, -np.inf
     f = replicas.first_of[replicas.shard[e]]
@@ -220,7 +220,7 @@ def _hand_over(replicas: Replicas, limits: Limits, e: int) -> bool:
 
 @inner
 def _roomiest(replicas: Replicas, limits: Limits, j: int, shake: float, random: State) -> int:
-    """The server with most load left that has memory for a replica of j and none yet, or -1."""
+    """The server with most room for load, and with memory for a first replica of j; or -1."""
     best, most = -1, -np.inf
     for i in range(len(limits.lower)):
         room = limits.upper[i] - replicas.total[i] + shake * limits.upper[i] * draw(random)
@@ -232,7 +232,7 @@ def _roomiest(replicas: Replicas, limits: Limits, j: int, shake: float, random: 
 
 @inner
 def _move(replicas: Replicas, limits: Limits, e: int, shake: float, random: State) -> bool:
-    """Move a replica as a whole to the roomiest server."""
+    """Move a whole replica to the roomiest server."""
     j, load = replicas.shard[e], replicas.load[e]
     i = _roomiest(replicas, limits, j, shake, random)
     if i < 0 or replicas.left[0] == 0:
@@ -244,7 +244,7 @@ def _move(replicas: Replicas, limits: Limits, e: int, shake: float, random: Stat
 
 @inner
 def _clear_out(replicas: Replicas, limits: Limits, i: int, random: State) -> bool:
-    """Bring a server's replicas down to its memory: those with another replica first."""
+    """Remove a server's replicas until its memory suffices: first those with another replica."""
     while limits.memory[i] >= 0.0 and replicas.used[i] > limits.memory[i]:
         best, least, spare = -1, np.inf, False
         e = replicas.first_at[i]
@@ -283,7 +283,7 @@ def _copy(source: Replicas, target: Replicas) -> None:
 
 @inner
 def _settle(replicas: Replicas, limits: Limits, chain: Chain) -> None:
-    """Relieve the servers out of their band, which are few after a few replicas were taken back."""
+    """Relieve the servers outside their band, which are few after a few removals."""
     for _ in range(2):
         for filling in (True, False):
             for i in range(len(limits.lower)):
@@ -321,7 +321,7 @@ def improve(
         best: The placement to begin from, and the best at the end.
         limits: The bands.
         chain: Scratch space.
-        rounds: Attempts.
+        rounds: Number of attempts.
         cost: Cost of ``best``.
         enough: Cost at which to stop, such as a proved bound.
 
@@ -334,7 +334,7 @@ def improve(
         count = _new_ones(replicas, new)
         if cost <= enough + 1e-9 or count == 0:
             return cost, attempt
-        # Attempts 0 ... count - 1 try each alone: some are not needed at all.
+        # Attempts 0 ... count - 1 try each replica alone, since some are not needed at all.
         size = 1 if attempt < count else 1 + below(chain.random, min(_MOST, count))
         given = 0.0
         for k in range(size):
@@ -361,10 +361,10 @@ def start(replicas: Replicas, limits: Limits, chain: Chain, homeless: Ints) -> f
     """Place shards without a replica, clear full servers, balance, then build.
 
     Args:
-        replicas: Changed in place.
+        replicas: The placement, changed in place.
         limits: The bands.
         chain: Scratch space.
-        homeless: Shards that are nowhere, largest first.
+        homeless: Shards without a replica, largest first.
 
     Returns:
         The cost of all new replicas, infinite if no way was found.

@@ -1,4 +1,4 @@
-"""Random numbers inside compiled searches: one 64-bit state, the same on every platform."""
+"""Random numbers in compiled searches: one 64-bit state, equal on every platform."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from walras.kernels.parallel import jit
 
 State = npt.NDArray[np.uint64]
 
-_SPREAD = 0x9E3779B97F4A7C15  # odd: distinct seeds give distinct states, none of them zero
+_SPREAD = 0x9E3779B97F4A7C15  # odd, so that distinct seeds give distinct nonzero states
 _WORD = 2**64
 
 
@@ -20,7 +20,7 @@ def seeded(seed: int) -> State:
 
 @jit
 def draw(state: State) -> float:
-    """A number in [0, 1): xorshift64 (Marsaglia 2003), its upper 53 bits."""
+    """Draw a number in [0, 1): xorshift64 (Marsaglia 2003), its upper 53 bits."""
     s = state[0]
     s ^= s << np.uint64(13)
     s ^= s >> np.uint64(7)
@@ -31,5 +31,5 @@ def draw(state: State) -> float:
 
 @jit
 def below(state: State, count: int) -> int:
-    """A whole number from 0 to ``count - 1``."""
+    """Draw an integer from 0 to ``count - 1``."""
     return int(draw(state) * count)

@@ -1,11 +1,11 @@
-"""Balance a large matching: bring every cluster under a limit and the success up to its goal.
+"""Balance a large matching: bring every cluster under a limit, and the success up to its goal.
 
-From a placement near the optimum of the linear relaxation little is wrong: some clusters are over
-the limit tau, and some success is missing. Moves and swaps lower
+A placement near the optimum of the linear relaxation is nearly feasible: some clusters are over the
+limit tau, and some success is missing. Moves and swaps lower
 
     sum_i max(0, z_i(n_i) sum_{j on i} t_ji - tau)  +  P max(0, G - sum_j a_{j, x_j}),
 
-each task looking only at the few clusters of least reduced cost, and at the tasks there.
+where each task tries only the few clusters of least reduced cost, and the tasks there.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from walras.kernels.matching.local_search import Tasks, tally
 from walras.kernels.parallel import inner, jit
 from walras.types import Floats
 
-_LEAST = 1e-12  # share of tau that a change must gain
+_LEAST = 1e-12  # least gain of a change, as a share of tau
 
 
 class Lists(NamedTuple):
-    """The tasks of each cluster as doubly linked lists; -1 ends them.
+    """The tasks of each cluster as doubly linked lists; -1 marks their ends.
 
     Attributes:
         first: (clusters,) first task.
@@ -85,7 +85,7 @@ def _best_change(
     count: Tasks,
     lists: Lists,
 ) -> tuple[float, int, int]:
-    """The gain of task j's best change, its cluster, and the task to swap with (-1: a move)."""
+    """The best change of task j: its gain, its cluster, and the task to swap with (-1: a move)."""
     o = x[j]
     best, place, partner = _LEAST * tau, -1, -1
     own = _over(zeta[o, count[o]] * total[o], tau)
@@ -148,21 +148,21 @@ def balance(
     tau: float,
     sweeps: int,
 ) -> float:
-    """Lower what is over ``tau`` and what is missing, in place, until nothing is left or helps.
+    """Reduce overload and missing success in place, until none is left or nothing helps.
 
     Args:
         t: (tasks, clusters) times.
         a: (tasks, clusters) chances of success.
-        zeta: (clusters, tasks + 1) ratio of the time together, by the number of tasks.
-        goal: G, success wanted in all.
-        price: P of a unit of missing success.
+        zeta: (clusters, tasks + 1) factor on the time of tasks that run together, by their number.
+        goal: G, total wanted success.
+        price: P, price of a unit of missing success.
         x: (tasks,) cluster of each task.
-        near: (tasks, k) clusters that a task looks at.
+        near: (tasks, k) clusters that a task tries.
         tau: Limit of every cluster's load.
-        sweeps: Sweeps over the tasks at most.
+        sweeps: Largest number of sweeps over the tasks.
 
     Returns:
-        What is left: 0 when every load is within ``tau`` and no success is missing.
+        The remaining sum: 0 if every load is within ``tau`` and no success is missing.
     """
     n, m = t.shape
     total, count = np.empty(m), np.empty(m, dtype=np.int32)
@@ -183,7 +183,8 @@ def balance(
             if k >= 0:
                 missing += a[k, i] - a[k, o]
                 _move(k, o, t, x, total, count, lists)
-        missing = goal - tally(t, a, x, total, count)  # sums anew: no rounding piles up
+        # sum again, so that rounding does not pile up
+        missing = goal - tally(t, a, x, total, count)
         if not changed or _remaining(zeta, total, count, tau, missing, price) <= 0:
             break
     left: float = _remaining(zeta, total, count, tau, missing, price)
@@ -205,10 +206,10 @@ def anneal(
     proposals: int,
     seed: int,
 ) -> float:
-    """Simulated annealing of the same sum, plus the excess reduced cost of what is placed.
+    """Simulated annealing of the same sum, plus the excess reduced cost of the placement.
 
-    The excess holds back changes that waste the slack under ``tau``: the loads, weighted by the
-    relaxation's prices, rise by exactly that much.
+    The excess penalises changes that waste the slack under ``tau``: the loads, weighted by the
+    relaxation's prices, rise by exactly this amount.
 
     Args:
         t: As in :func:`balance`, and so the next six.
@@ -221,11 +222,11 @@ def anneal(
         excess: (tasks, clusters) reduced cost over the task's least.
         tau: Limit of every cluster's load.
         hot: First temperature; the last is a thousandth of it.
-        proposals: Changes to try.
-        seed: Of the choices.
+        proposals: Number of changes to try.
+        seed: Seed of the choices.
 
     Returns:
-        What is left, as :func:`balance` does.
+        The remaining sum, as for :func:`balance`.
     """
     n, m = t.shape
     total, count = np.empty(m), np.empty(m, dtype=np.int32)
@@ -261,7 +262,7 @@ def anneal(
 
 @inner
 def _next(state: int) -> int:
-    """A linear congruential generator modulo 2^31; its high bits are the random ones."""
+    """A linear congruential generator modulo 2^31; its high bits are random enough."""
     return (state * 1103515245 + 12345) % 2147483648
 
 
@@ -281,7 +282,7 @@ def _cost_of_change(
     total: Floats,
     count: Tasks,
 ) -> tuple[float, float]:
-    """What moving j to i (and k of i to where j was) adds to the sum; the success missing then."""
+    """The change of the sum when j moves to i (and k from i to j's cluster), and what is missing."""
     o = x[j]
     missed = missing - a[j, i] + a[j, o]
     cost = excess[j, i] - excess[j, o]
@@ -298,7 +299,7 @@ def _cost_of_change(
 
 @inner
 def _partner(lists: Lists, i: int, walk: int) -> int:
-    """The first task of a cluster, -1 if it has none; it then stands further down its list."""
+    """The first task of a cluster, -1 if there is none; the task moves down its list."""
     k: int = lists.first[i]
     if k >= 0 and lists.following[k] >= 0:
         _leave(lists, k, i)

@@ -1,4 +1,4 @@
-"""Derivatives of relaxed matchings, in numba: the implicit function theorem, a round at a time."""
+"""Derivatives of relaxed matchings in numba: the implicit function theorem, round by round."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _pull_round(
     by_a: Floats,
     scratch: Floats,
 ) -> float:
-    """The implicit derivative of one round (see :mod:`walras.learn.implicit`); by the floor."""
+    """The implicit derivative of one round (:mod:`walras.learn.implicit`), also by the floor."""
     m, n = t.shape
     y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
     sums(t, a, x, y)
@@ -44,7 +44,7 @@ def _pull_round(
             lam[m] += scratch[i, j] * a[i, j] / n
     k, system, image = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
     covariance(t, a, x, scratch, k)
-    for j in range(m + 1):  # I + G K, column by column: K is symmetric
+    for j in range(m + 1):  # I + G K, column by column, since K is symmetric
         through_curvature(p, beta, curvature, k[j], image)
         for i in range(m + 1):
             system[i, j] = image[i] / tau + (1.0 if i == j else 0.0)
@@ -68,7 +68,7 @@ def _pull_round(
 
 @inner
 def _spread(x: Floats, v: Floats, tau: float, out: Floats) -> None:
-    """P v = x (v - sum_k x_k v_k) / tau by columns."""
+    """Compute P v = x (v - sum_k x_k v_k) / tau by columns."""
     m, n = x.shape
     for j in range(n):
         mean = 0.0
@@ -112,7 +112,7 @@ def pull_back(
     v: Floats,
     threads: int,
 ) -> tuple[Floats, Floats, Floats]:
-    """Derivatives by times over the scale, chances and floors of a loss with derivative v by x.
+    """Derivatives of a loss by relative times, chances and floors, from its derivative v by x.
 
     Args:
         t: As in :func:`walras.kernels.matching.relaxed.solve_relaxed`, and so ``a`` to ``tau`` and

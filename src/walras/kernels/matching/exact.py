@@ -1,17 +1,17 @@
 """Exact matching of small rounds: branch and bound under a Lagrangian bound.
 
-The problem is that of :mod:`.match_local`. While the number of tasks a cluster is free and z = 1,
+The problem is that of :mod:`.local_search`. If the number of tasks on a cluster is free and z = 1,
 weights lam on the simplex and 0 <= mu <= P give the bound
 
     q = sum_j min_i (lam_i t_ji - mu a_ji) + mu G  <=  F,
 
-which splits by tasks: the branching fixes them one by one, the most demanding first, and leaves a
-branch when q over the tasks that are left reaches the best placement known. With z_i(n) every
-vector of counts n is a problem of this kind in times z_i(n_i) t_ji, with a multiplier nu_i of any
-sign for each count: q then has - nu_i in the minimum and + sum_i nu_i n_i.
+which separates by tasks. The branching fixes tasks one by one, the most demanding first, and leaves
+a branch when q over the remaining tasks reaches the best known placement. With z_i(n) every vector
+of counts n is a problem of this kind in times z_i(n_i) t_ji, with a multiplier nu_i of any sign for
+each count: q then has - nu_i in the minimum and + sum_i nu_i n_i.
 
-Exchanging equal tasks changes nothing, so that of equal ones on successive levels each takes a
-place not before that of the last; n equal tasks leave multisets of clusters, not m^n placements.
+Exchanging equal tasks changes nothing. So equal tasks on successive levels take positions in
+ascending order; n equal tasks then have multisets of clusters, not m^n placements.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Tree(NamedTuple):
         times: (tasks, clusters) times in the order of branching, the cheapest cluster first.
         success: (tasks, clusters) chances in that order.
         reduced: (tasks, clusters) reduced costs in that order, rising along a row.
-        cluster: (tasks, clusters) the cluster that stands there.
+        cluster: (tasks, clusters) the cluster at each position.
         order: (tasks,) the task of each level.
-        twin: (tasks + 1,) 1 where the task of a level equals that of the level before, else 0.
+        twin: (tasks + 1,) 1 if the tasks of a level and of the level before are equal, else 0.
         tail: (tasks + 1,) sum of least reduced costs from a level on.
         hope: (tasks + 1,) sum of highest chances from a level on.
-        place: (tasks,) position in its row that each level has taken.
+        place: (tasks,) present position of each level in its row.
         upcoming: (tasks + 1,) next position to try.
         bound: (tasks + 1,) the fixed part of q.
         reached: (tasks + 1,) success so far.
@@ -47,7 +47,7 @@ class Tree(NamedTuple):
         count: (clusters,) tasks so far.
         lam: (clusters,) best weights found.
         nu: (clusters,) best multipliers of the counts.
-        cap: (clusters,) tasks a cluster may take.
+        cap: (clusters,) largest number of tasks on a cluster.
     """
 
     times: Floats
@@ -63,7 +63,7 @@ class Tree(NamedTuple):
     bound: Floats
     reached: Floats
     load: Floats
-    count: Tasks  # type: ignore[assignment]  # a count of tasks, not tuple.count
+    count: Tasks  # type: ignore[assignment]  # a number of tasks, not tuple.count
     lam: Floats
     nu: Floats
     cap: Tasks
@@ -95,7 +95,7 @@ def make_tree(n: int, m: int) -> Tree:
 
 @inner
 def _weights(potential: Floats, lam: Floats) -> None:
-    """lam = softmax(potential)."""
+    """Compute lam = softmax(potential)."""
     total, top = 0.0, potential[0]
     for i in range(1, len(lam)):
         top = max(top, potential[i])
@@ -160,7 +160,7 @@ def ascend(
 
 @inner
 def _by_demand(t: Floats, tree: Tree) -> None:
-    """``order``: the tasks by falling weighted time; ``tail`` serves as scratch."""
+    """Set ``order`` to the tasks by decreasing weighted time; ``tail`` is scratch."""
     n, m = t.shape
     for j in range(n):
         demand = 0.0
@@ -215,7 +215,7 @@ def _largest(values: Floats) -> float:
 
 @inner
 def cut_below(upper: float, tolerance: float) -> float:
-    """What a bound must reach for its branch to hold nothing better, to rounding."""
+    """The bound at which a branch contains nothing better, up to rounding."""
     return upper - abs(upper) * (tolerance + _ROUNDING)
 
 
@@ -223,7 +223,7 @@ def cut_below(upper: float, tolerance: float) -> float:
 def _descend(
     tree: Tree, k: int, cap: Tasks, goal: float, price: float, cut: float
 ) -> tuple[bool, float]:
-    """Take the next promising cluster of level k; whether there is one, and its bound."""
+    """Take the next promising cluster of level k; return whether there is one, and its bound."""
     m = tree.times.shape[1]
     while tree.upcoming[k] < m:
         q = tree.upcoming[k]
@@ -259,7 +259,7 @@ def _retreat(tree: Tree, k: int) -> None:
 
 @inner
 def _open_bound(tree: Tree, k: int, low: float) -> float:
-    """Least bound of the branches not entered yet, when the search stops on level k."""
+    """The least bound of the unvisited branches when the search stops on level k."""
     m = tree.times.shape[1]
     for q in range(k + 1):
         if tree.upcoming[q] < m:
@@ -282,14 +282,15 @@ def branch(
 ) -> tuple[float, float, int]:
     """Depth-first search below ``upper``; improves ``best`` in place.
 
-    Returns F of the best, a lower bound on all placements with these counts, and nodes visited.
+    Returns F of the best placement, a lower bound on all placements with these counts, and the
+    number of visited nodes.
     """
     n = len(tree.order)
     for i in range(len(tree.load)):
         tree.load[i], tree.count[i] = 0.0, 0
     tree.bound[0], tree.reached[0], tree.upcoming[0] = offset, 0.0, 0
     cut = cut_below(upper, tolerance)
-    k, nodes = min(n, 0), 0  # a plain 0 is a type of its own to numba
+    k, nodes = min(n, 0), 0  # a plain 0 has its own type in numba
     while k >= 0:
         if k == n:
             missing = goal - tree.reached[n]

@@ -1,4 +1,4 @@
-"""Small dense systems inside compiled kernels, where a call of LAPACK costs more than the work."""
+"""Small dense systems in compiled kernels, where a LAPACK call costs more than the work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def solve_small(matrix: Floats, right: Floats) -> bool:
 
     Args:
         matrix: (k, k), overwritten.
-        right: (k,), becomes the solution.
+        right: (k,), receives the solution.
     """
     k = len(right)
     for c in range(k):

@@ -1,12 +1,12 @@
 """Local search for a matching: moves and swaps that lower the makespan and the missing success.
 
 A placement puts task j on cluster x_j. With t_ji its time there, a_ji its chance of success, n_i
-the tasks on cluster i and z_i(n_i) the ratio by which running them together shortens their time,
+the number of tasks on cluster i and z_i(n_i) the factor on their time when they run together,
 
     F(x) = max_i z_i(n_i) sum_{j on i} t_ji  +  P max(0, G - sum_j a_{j, x_j}).
 
-Only a change on the slowest cluster can lower the first term, and any move may lower the second, so
-these are what a step looks at; it takes the best of them.
+Only a change on the slowest cluster can lower the first term, and any move may lower the second. A
+step takes the best of these changes.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from walras.types import Floats
 
 Tasks = npt.NDArray[np.int32]
 
-_LEAST = 1e-12  # share of F that a step must gain
+_LEAST = 1e-12  # least gain of a step, as a share of F
 
 
 @inner
 def copy(one: Tasks, other: Tasks) -> None:
-    """Copy one placement over another; a slice assignment takes a second to compile."""
+    """Copy one placement over another; a slice assignment would take a second to compile."""
     for j in range(len(one)):
         other[j] = one[j]
 
 
 @jit
 def tally(t: Floats, a: Floats, x: Tasks, total: Floats, count: Tasks) -> float:
-    """Sums of times and numbers of tasks a cluster, in place; returns the sum of success."""
+    """Sum times and numbers of tasks for each cluster, in place; return the sum of success."""
     for i in range(len(total)):
         total[i], count[i] = 0.0, 0
     reached = 0.0
@@ -58,7 +58,7 @@ def cost_of(
 
 @inner
 def _three_slowest(zeta: Floats, total: Floats, count: Tasks, who: Tasks, load: Floats) -> None:
-    """The three largest loads in falling order; -1 and 0 where there are fewer clusters."""
+    """The three largest loads in descending order; -1 and 0 if there are fewer clusters."""
     for k in range(3):
         who[k], load[k] = -1, 0.0
     for i in range(len(total)):
@@ -94,7 +94,7 @@ def _best_move(
     load: Floats,
     best: float,
 ) -> tuple[float, int, int]:
-    """The move of least F below ``best``: its F, task and cluster; task -1 if there is none."""
+    """The best move with F below ``best``: its F, task and cluster; task -1 if there is none."""
     task, place = -1, -1
     short = goal - reached > 0
     for j in range(len(x)):
@@ -130,7 +130,7 @@ def _best_swap(
     load: Floats,
     best: float,
 ) -> tuple[float, int, int]:
-    """The swap with the slowest cluster of least F below ``best``: its F and the two tasks."""
+    """The best swap with the slowest cluster with F below ``best``: its F and the two tasks."""
     one, other = -1, -1
     o = who[0]
     for j in range(len(x)):
@@ -157,16 +157,16 @@ def _best_swap(
 def improve(
     t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, steps: int
 ) -> float:
-    """Improve a placement in place until no move and no swap does, or ``steps`` are made.
+    """Improve a placement in place until no move or swap helps, or ``steps`` are made.
 
     Args:
         t: (tasks, clusters) times.
         a: (tasks, clusters) chances of success.
-        zeta: (clusters, tasks + 1) ratio of the time together, by the number of tasks.
-        goal: G, success wanted in all.
-        price: P of a unit of missing success, finite.
+        zeta: (clusters, tasks + 1) factor on the time of tasks that run together, by their number.
+        goal: G, total wanted success.
+        price: P, price of a unit of missing success, finite.
         x: (tasks,) cluster of each task.
-        steps: Steps at most.
+        steps: Largest number of steps.
 
     Returns:
         F at the end.
@@ -209,7 +209,7 @@ def search(
     target: float,
     seed: int,
 ) -> float:
-    """Iterated local search in place: shake a few tasks, improve, keep what is better.
+    """Iterated local search in place: shake a few tasks, improve, keep the better result.
 
     Args:
         t: As in :func:`improve`, and so the next five.
@@ -218,10 +218,10 @@ def search(
         goal: See there.
         price: See there.
         x: See there.
-        steps: Of each local search, at most.
-        rounds: Shakes.
+        steps: Largest number of steps of each local search.
+        rounds: Number of shakes.
         target: F at which to stop.
-        seed: Of the shakes.
+        seed: Seed of the shakes.
 
     Returns:
         F at the end.
@@ -235,7 +235,7 @@ def search(
             break
         copy(x, trial)
         for _ in range(2 + k % 3):
-            # A linear congruential generator; its high bits are the random ones.
+            # A linear congruential generator; its high bits are random enough.
             state = (state * 1103515245 + 12345) % 2147483648
             j = (state >> 8) % n
             state = (state * 1103515245 + 12345) % 2147483648

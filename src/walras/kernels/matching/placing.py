@@ -1,9 +1,9 @@
-"""Placing tasks on clusters with a limited number of slots: augmenting paths, cheapest paths.
+"""Place tasks on clusters with a limited number of slots, by augmenting or cheapest paths.
 
-A placement is a flow: tasks to clusters, clusters to groups (providers) that may hold a limited
-number of tasks. A task enters a full cluster by moving a task there elsewhere, and so on along a
-path of clusters; there are few clusters, so paths are found on them. For tasks of one size both
-kernels are exact (maximum flow; successive shortest paths: Ahuja, Magnanti, Orlin, 1993).
+A placement is a flow from tasks to clusters, and from clusters to groups (providers) with a limited
+number of tasks. A task enters a full cluster by moving a task there to another cluster, and so on
+along a path of clusters. There are few clusters, so the search is over clusters. For tasks of one
+size both kernels are exact (maximum flow; successive shortest paths: Ahuja, Magnanti, Orlin, 1993).
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from walras.kernels.parallel import inner, jit_in_order
 from walras.types import Bools, Floats, Longs
 
 _NEVER = 2**62
-_PATIENCE = 256  # searches for a path in vain, where sizes differ; then only direct places count
+# failed path searches, with tasks of different sizes, after which only direct places are tried
+_PATIENCE = 256
 
 
 @inner
 def _link(j: int, i: int, head: Longs, after: Longs, before: Longs) -> None:
-    """Put a task first in the list of a cluster's tasks."""
+    """Put a task at the head of the list of a cluster's tasks."""
     after[j], before[j] = head[i], -1
     if head[i] >= 0:
         before[head[i]] = j
@@ -49,7 +50,7 @@ def _move(
     after: Longs,
     before: Longs,
 ) -> None:
-    """Move a task to a cluster, from where it is if it is anywhere."""
+    """Move a task to a cluster, from its present cluster if it has one."""
     was = x[j]
     if was >= 0:
         _unlink(j, was, head, after, before)
@@ -74,7 +75,7 @@ def _direct(
     cap: Longs,
     count: Longs,
 ) -> int:
-    """The quickest cluster that has room for a task; of equal ones the one with most room."""
+    """The quickest cluster with room for a task; among equal ones the one with most room."""
     best = -1
     for i in range(len(room)):
         free = room[i] - fill[i]
@@ -102,7 +103,7 @@ def _keep(
     after: Longs,
     before: Longs,
 ) -> int:
-    """Keep the places that were given and may be used; their number."""
+    """Keep the given places that may be used; return their number."""
     kept = 0
     for j in range(len(row)):
         i, x[j] = x[j], -1
@@ -125,20 +126,20 @@ def insert(
     strict: bool,
     x: Longs,
 ) -> int:
-    """Place tasks one after the other; none that is placed is dropped later, it only moves.
+    """Place tasks one after the other; a placed task may move, but is never dropped.
 
     Args:
         table: (rows, M) seconds; a pair above ``limit`` may not be used.
         row: (n,) the task's row in the table.
-        limit: Greatest entry that may be used.
+        limit: Largest entry that may be used.
         size: (n,) slots of each task.
         room: (M,) slots of each cluster.
         group: (M,) group of each cluster, or -1.
         cap: (groups,) tasks that a group may hold.
-        order: Tasks, in the order in which they are placed.
-        strict: Stop at the first task that finds no place.
-        x: (n,) cluster of each task, or -1; written. What is given is kept where it may be used;
-            it must fit.
+        order: Tasks, in the order of placement.
+        strict: Whether to stop at the first task without a place.
+        x: (n,) cluster of each task, or -1; changed in place. Given places are kept if they may be
+            used; they must fit.
 
     Returns:
         Tasks that were placed.
@@ -191,7 +192,7 @@ def insert(
                 return placed
             lost[row[j]], failed = size[j], failed + 1
             if same:
-                dead[:] = seen  # what is full for good: paths from here never come out
+                dead[:] = seen  # permanently full clusters: no path from here leads out
             continue
         while i >= 0:
             _move(carried[i], i, x, size, fill, group, count, head, after, before)
@@ -264,7 +265,7 @@ def _enter(
     parent: Longs,
     carried: Longs,
 ) -> int:
-    """Put the clusters that a task may move to at the end of the queue; its new end."""
+    """Append the clusters that a task may move to to the queue; return its new end."""
     line = table[row[k]]
     for other in range(len(seen)):
         if not seen[other] and line[other] <= limit:
@@ -277,10 +278,10 @@ def _enter(
 
 @jit_in_order
 def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, price: Floats) -> int:
-    """Place tasks of one slot each at the least total cost, all that can be placed.
+    """Place as many tasks of one slot each as possible, at the least total cost.
 
-    Prices other than zeros may be given where there are no groups and as many tasks as places:
-    good ones, of a similar problem, make it quick.
+    Prices other than zeros may be given if there are no groups and as many tasks as places; good
+    prices, from a similar problem, save time.
 
     Args:
         cost: (n, M); infinite where a pair may not be used.
@@ -288,7 +289,7 @@ def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, pric
         group: (M,) group of each cluster, or -1.
         cap: (groups,) tasks that a group may hold.
         x: (n,) cluster of each task, or -1; written.
-        price: (M + groups,) prices to start from. What another place would save; written.
+        price: (M + groups,) first prices; receives the saving from one more place.
 
     Returns:
         Tasks that were placed.
@@ -331,7 +332,7 @@ def cheapest(cost: Floats, room: Longs, group: Longs, cap: Longs, x: Longs, pric
 
 @inner
 def _wanted(line: Floats, price: Floats, room: Longs, fill: Longs) -> int:
-    """The cluster that is best for a task at some prices, if one of the best has room; else -1."""
+    """The best cluster for a task at given prices, if one of the best has room; else -1."""
     best = np.inf
     for i in range(len(room)):
         best = min(best, line[i] + price[i])
@@ -356,10 +357,10 @@ def _shortest(
     open_: Longs,
     parent: Longs,
 ) -> int:
-    """Dijkstra's method from a task over clusters and groups; where the path ends, or -1.
+    """Dijkstra's method from a task over clusters and groups; return the end of the path, or -1.
 
-    ``far`` is the length of the path and the price of its end together; all arcs are >= 0 so. The
-    nodes that are not reached for good are the first ones of ``open_``.
+    ``far`` is the length of the path plus the price of its end, so all arcs are >= 0. The nodes
+    without a final length are the first ones of ``open_``.
     """
     m, left = len(room), len(far)
     at, best = -1, np.inf
@@ -390,7 +391,7 @@ def _shortest(
                     length = base + price[u]
             elif group[u] == g and fill[u] > 0:
                 length = base + price[u]
-            length = max(length, least)  # no shorter than here, but for rounding
+            length = max(length, least)  # not shorter than here, except by rounding
             if length < far[u]:
                 far[u], parent[u] = length, v
             if far[u] < best:
@@ -400,7 +401,7 @@ def _shortest(
 
 @inner
 def _unwind(j: int, end: int, m: int, parent: Longs, who: Longs, moved: Longs) -> int:
-    """Write the moves of a path, the last first; their number."""
+    """Write the moves of a path, the last one first; return their number."""
     steps, v = 0, end
     while True:
         before = parent[v]
@@ -415,7 +416,7 @@ def _unwind(j: int, end: int, m: int, parent: Longs, who: Longs, moved: Longs) -
 
 @inner
 def _gained(i: int, k: int, cost: Floats, gain: Floats, who: Longs) -> None:
-    """A task came to a cluster: what it would cost to move it on."""
+    """Update the cost of moving a task on after a task came to a cluster."""
     for other in range(len(gain)):
         extra = cost[k, other] - cost[k, i]
         if extra < gain[i, other] and other != i:
@@ -426,7 +427,7 @@ def _gained(i: int, k: int, cost: Floats, gain: Floats, who: Longs) -> None:
 def _lost(
     i: int, k: int, cost: Floats, head: Longs, after: Longs, gain: Floats, who: Longs
 ) -> None:
-    """A task left a cluster: look for the next one wherever it was the cheapest to move."""
+    """Find the next cheapest move after a task left a cluster, wherever it was the cheapest."""
     for other in range(len(gain)):
         if who[i, other] != k:
             continue

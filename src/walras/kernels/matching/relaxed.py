@@ -1,14 +1,15 @@
-"""Relaxed matchings of rounds whose tasks run one after the other, by Newton's method, in numba.
+"""Relaxed matchings of rounds of sequential tasks, by Newton's method, in numba.
 
-The problem is that of :mod:`walras.matching.smoothed`; a round is solved from beginning to end by
-one thread, so that the answer depends neither on the batch nor on the number of threads. A state
-y = (S, R), M + 1 numbers, is optimal when ``y = h(y)``, the state of the X of its forces. With G
-the derivative of the forces by y and K that of -h by the forces, the Newton direction solves
+The problem is that of :mod:`walras.matching.smoothed`; one thread solves a whole round, so the
+answer depends neither on the batch nor on the number of threads. A state y = (S, R), M + 1 numbers,
+is optimal when ``y = h(y)``, the state of the X of its forces. With G the derivative of the forces
+by y and K that of -h by the forces, the Newton direction solves
 
     (I + K G) d = h(y) - y,    G = diag(beta (diag p - p p'), phi''),
 
-which is that of the concave dual function, too, along the curve ``p = softmax(beta L)`` that stays
-in its domain: halved until the dual function rises enough, it converges from anywhere.
+This is also the Newton direction of the concave dual function, along the curve
+``p = softmax(beta L)`` that stays in its domain. With steps halved until the dual function rises
+enough, the method converges from any point.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from walras.kernels.matching.smoothed import (
 from walras.kernels.parallel import inner, jit, map_runs
 from walras.types import Floats, Longs
 
-# Continuation: the first temperature, in the last one's and in tasks; the ratio of a temperature to
-# the next, at first, at most and at least; Newton steps a temperature, at the last and in all.
+# Continuation: the first temperature, in multiples of the last one and in tasks; the first, largest
+# and least ratio of successive temperatures; Newton steps at one temperature, at the last, and in
+# all.
 _FIRST, _WARM, _RATIO, _MOST_RATIO, _LEAST_RATIO = 30.0, 0.3, 2.0, 32.0, 1.001
 _STEPS, _LAST_STEPS, _MOST_STEPS = 8, 60, 2000
 _HALVINGS, _ARMIJO = 25, 1e-4
@@ -50,7 +52,7 @@ def _residual(
     x: Floats,
     r: Floats,
 ) -> tuple[float, float]:
-    """r = y - h(y), with p and x of y in place; returns the dual function and phi''."""
+    """Compute r = y - h(y), with p and x of y in place; return the dual function and phi''."""
     m = len(p)
     phi, nu, curvature = floor_cost(y[m] - floor, law)
     entropy = weights(y, beta, p)
@@ -63,7 +65,7 @@ def _residual(
 
 @inner
 def _largest(r: Floats) -> float:
-    """max |r|; a loop, as an array expression takes seconds to compile."""
+    """max |r|, as a loop, since an array expression takes seconds to compile."""
     most = 0.0
     for i in range(len(r)):
         most = max(most, abs(r[i]))
@@ -83,7 +85,7 @@ def _newton(
     y: Floats,
     x: Floats,
 ) -> tuple[int, float]:
-    """Newton's method at one temperature, from y in place; returns its steps and the residual."""
+    """Newton's method at one temperature, from y in place; return its steps and the residual."""
     m = t.shape[0]
     p, r, trial, new = np.empty(m), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
     k, system, d = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
@@ -92,7 +94,7 @@ def _newton(
     dual, curvature = _residual(t, a, floor, law, beta, tau, y, p, x, r)
     while steps < most and _largest(r) > tolerance:
         covariance(t, a, x, w, k)
-        for i in range(m + 1):  # I + K G, a row of K G being G times a row of K
+        for i in range(m + 1):  # I + K G; a row of K G is G times a row of K
             through_curvature(p, beta, curvature, k[i], system[i])
             for j in range(m + 1):
                 system[i, j] = system[i, j] / tau + (1.0 if i == j else 0.0)
@@ -127,14 +129,13 @@ def _solve_round(
     y: Floats,
     x: Floats,
 ) -> int:
-    """Follow the solution from a warm temperature down to tau; returns the Newton steps.
+    """Follow the solution from a high temperature down to tau; return the number of Newton steps.
 
-    Each temperature begins on the line through the last two solutions. One that Newton's method
-    does not solve from there is approached by a smaller ratio. A start that is said to be near is
-    tried at tau first.
+    Each temperature begins on the line through the last two solutions. If Newton's method fails
+    there, the ratio of temperatures becomes smaller. A near start is first tried at tau.
     """
     first = max(_FIRST * tau, _WARM / t.shape[1])
-    heat, cooler = np.inf, tau if warm else first  # solved, and to be solved
+    heat, cooler = np.inf, tau if warm else first  # the last solved temperature, and the next one
     at, slope = y.copy(), np.zeros_like(y)
     steps: int = 0
     ratio, stuck = _RATIO, False
@@ -182,7 +183,7 @@ def _searched(
     trial: Floats,
     new: Floats,
 ) -> bool:
-    """Halve the step until the dual rises enough, or next to its optimum the residual falls."""
+    """Halve the step until the dual rises enough, or, near its optimum, the residual falls."""
     rounding = _ROUNDING * (1.0 + abs(dual))
     flat = slope <= _FLAT * rounding
     size = 1.0
@@ -239,7 +240,7 @@ def solve_relaxed(
     start: Floats | None,
     threads: int,
 ) -> tuple[Floats, Longs]:
-    """Matchings of rounds, and the Newton steps of each.
+    """Solve the relaxed matchings of rounds; return them and the Newton steps of each.
 
     Args:
         t: (rounds, M, N) times over the scale, ``inf`` where a cluster cannot run a task.
@@ -248,7 +249,7 @@ def solve_relaxed(
         law: (4,) 1 for an elastic floor or 0 for a log barrier, weight, width, price.
         beta: Sharpness.
         tau: Weight of the entropy.
-        tolerance: Of the residual.
+        tolerance: Tolerance of the residual.
         start: (rounds, M + 1) states near the solutions, or None.
         threads: Threads.
     """
@@ -259,7 +260,7 @@ def solve_relaxed(
         usable = np.isfinite(t)
         even = usable / usable.sum(axis=1, keepdims=True)
         y[:, :m] = (np.where(usable, t, 0.0) * even).sum(axis=2)
-        # An elastic cost bends at the floor; further off it is saturated.
+        # An elastic cost bends at the floor; farther away it is saturated.
         y[:, m] = floor if law[0] > 0 else (a * even).sum(axis=(1, 2)) / n
     else:
         y = start.copy()

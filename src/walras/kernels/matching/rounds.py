@@ -1,4 +1,4 @@
-"""Rounds of a matching solved exactly, one by one or many in parallel."""
+"""Exact solutions of matching rounds, one by one or many in parallel."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from walras.kernels.matching.local_search import Tasks, copy, cost_of, improve, 
 from walras.kernels.parallel import inner, jit, map_runs
 from walras.types import Floats, Longs
 
-HARD = 1e300  # the price of a hard floor; an infinite one would turn 0 * P into NaN
+HARD = 1e300  # price of a hard floor; an infinite one would turn 0 * P into NaN
 
-_ASCENT = 250  # steps of the dual ascent where the placements are many
+_ASCENT = 250  # steps of the dual ascent when there are many placements
 _SHORT_ASCENT = 10
-_COUNTS_ASCENT = 80  # for each vector of counts; most are cut off sooner
-_FEW = 4000.0  # placements below which they are counted out after a short ascent
+_COUNTS_ASCENT = 80  # steps for each vector of counts; most are cut off sooner
+_FEW = 4000.0  # number of placements below which they are enumerated after a short ascent
 _SOFT = 25.0  # price of missing mean success in a local search under a hard floor, in even loads
 
 
 @inner
 def _even_load(t: Floats) -> float:
-    """What a cluster would carry were all tasks at their quickest and spread evenly."""
+    """The load of each cluster if all tasks took their quickest time and were spread evenly."""
     total = 0.0
     for j in range(t.shape[0]):
         least = t[j, 0]
@@ -48,7 +48,7 @@ def _start(
 ) -> float:
     """A good placement by local search from the priced, the quickest and the safest clusters.
 
-    Returns its F. Under a hard floor that no search has met it is the safest placement.
+    Returns its F. If no search meets a hard floor, it is the safest placement.
     """
     n, m = t.shape
     trial, value = np.empty(n, dtype=np.int32), np.inf
@@ -92,7 +92,7 @@ def _solve_apart(
     best: Tasks,
     tree: Tree,
 ) -> tuple[float, float, int]:
-    """A round whose tasks run one after the other: F, its bound and the nodes visited."""
+    """Solve a round of sequential tasks: F, its bound and the number of visited nodes."""
     n, m = t.shape
     few = float(m) ** n <= _FEW
     cap = tree.cap
@@ -112,7 +112,7 @@ def _solve_apart(
 
 @jit
 def most_tasks(t: Floats, zeta: Floats, cut: float) -> Tasks:
-    """(clusters,) most tasks that a cluster can run together within a makespan of ``cut``."""
+    """(clusters,) largest number of tasks that can run together within makespan ``cut``."""
     n, m = t.shape
     most = np.zeros(m, dtype=np.int32)
     for i in range(m):
@@ -126,7 +126,7 @@ def most_tasks(t: Floats, zeta: Floats, cut: float) -> Tasks:
 
 @inner
 def _scale(t: Floats, zeta: Floats, counts: Tasks, scaled: Floats) -> None:
-    """Times with so many tasks together."""
+    """Times with the given numbers of tasks together."""
     for j in range(t.shape[0]):
         for i in range(t.shape[1]):
             scaled[j, i] = zeta[i, counts[i]] * t[j, i]
@@ -134,7 +134,7 @@ def _scale(t: Floats, zeta: Floats, counts: Tasks, scaled: Floats) -> None:
 
 @inner
 def _next_counts(counts: Tasks, least: Tasks, most: Tasks) -> bool:
-    """The next vector of counts in the box with the same sum, in place; False after the last."""
+    """Step to the next vector of counts in the box with the same sum; False after the last."""
     m = len(counts)
     for i in range(m - 2, -1, -1):
         counts[i] += 1
@@ -157,9 +157,9 @@ def _solve_together(
     best: Tasks,
     tree: Tree,
 ) -> tuple[float, float, int]:
-    """A round whose clusters run their tasks together: every vector of counts that may be better.
+    """Solve a round with tasks together: try every vector of counts that may be better.
 
-    Stopped at ``limit`` it has no bound.
+    If stopped at ``limit``, it has no bound.
     """
     n, m = t.shape
     scaled, scale = np.empty_like(t), _even_load(t)
@@ -212,7 +212,7 @@ def _solve_counts(
     best: Tasks,
     tree: Tree,
 ) -> tuple[float, int]:
-    """Placements with these counts: the best F known after them, and the nodes visited."""
+    """Search placements with these counts; return the best F known and the visited nodes."""
     cut = cut_below(upper, tolerance)
     low, mu = ascend(t, a, counts, True, goal, price, scale, _COUNTS_ASCENT, cut, tree)
     if low >= cut:
@@ -225,7 +225,7 @@ def _solve_counts(
     return upper, nodes
 
 
-# One run for each kind of round, so that the kind that is not asked for is not compiled.
+# One function for each kind of round, so that only the needed kind is compiled.
 
 
 @jit
@@ -282,7 +282,7 @@ class Solved:
         x: (rounds, tasks) cluster of each task.
         value: (rounds,) F.
         bound: (rounds,) lower bound on F.
-        nodes: (rounds,) nodes visited.
+        nodes: (rounds,) number of visited nodes.
     """
 
     x: Tasks
@@ -301,16 +301,16 @@ def solve_rounds(
     limit: int,
     threads: int = 1,
 ) -> Solved:
-    """Solve many rounds exactly, each on one thread: the same answer for any number of threads.
+    """Solve many rounds exactly, each on one thread; the answer does not depend on the threads.
 
     Args:
         t: (rounds, tasks, clusters) times.
         a: (rounds, tasks, clusters) chances of success.
-        zeta: (clusters, tasks + 1) ratio of the time together, by the number of tasks.
-        goal: (rounds,) success wanted in all.
-        price: (rounds,) of a unit of missing success; ``HARD`` where the floor is hard.
+        zeta: (clusters, tasks + 1) factor on the time of tasks that run together, by their number.
+        goal: (rounds,) total wanted success.
+        price: (rounds,) price of a unit of missing success; ``HARD`` for a hard floor.
         tolerance: Relative gap at which a branch is left.
-        limit: Nodes a round.
+        limit: Largest number of nodes in a round.
         threads: Threads.
     """
     rounds, n = t.shape[:2]
@@ -336,7 +336,7 @@ def _improve_run(
 ) -> None:
     n = t.shape[1]
     for b in range(first, last):
-        # Straight on, and by way of placements that miss a little of the floor: the better one.
+        # Directly, and through placements that miss a little of the floor; the better one is kept.
         around = np.empty_like(x[b])
         copy(x[b], around)
         soft = min(price[b], _SOFT * _even_load(t[b]) / n)
@@ -349,7 +349,7 @@ def _improve_run(
 def improve_rounds(
     t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats, x: Tasks, threads: int = 1
 ) -> None:
-    """Local search from given placements of many rounds, in place; none gets worse.
+    """Improve given placements of many rounds by local search, in place; none gets worse.
 
     Args:
         t: As in :func:`solve_rounds`, and so the next four.

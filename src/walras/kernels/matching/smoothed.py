@@ -1,6 +1,6 @@
-"""The smoothed matching problem of one round, in numba: its forces, matching, state and curvature.
+"""The smoothed matching problem of one round in numba: forces, matching, state and curvature.
 
-The problem is that of :mod:`walras.matching.smoothed`, for tasks that run one after the other.
+The problem is that of :mod:`walras.matching.smoothed`, for sequential tasks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def floor_cost(g: float, law: Floats) -> tuple[float, float, float]:
 
 @inner
 def weights(y: Floats, beta: float, p: Floats) -> float:
-    """p = softmax(beta S) in place; returns its entropy."""
+    """Compute p = softmax(beta S) in place; return its entropy."""
     m = len(p)
     top = y[0]
     for i in range(1, m):
@@ -53,7 +53,7 @@ def weights(y: Floats, beta: float, p: Floats) -> float:
 
 @inner
 def matching(t: Floats, a: Floats, p: Floats, nu: float, tau: float, x: Floats) -> float:
-    """x = softmax(-(p t - nu a / N) / tau) by columns; returns sum_j log sum_i exp(-cost / tau)."""
+    """Compute x = softmax(-(p t - nu a / N) / tau) by columns; return its log-sum-exp total."""
     m, n = t.shape
     soft = 0.0
     for j in range(n):
@@ -73,7 +73,7 @@ def matching(t: Floats, a: Floats, p: Floats, nu: float, tau: float, x: Floats) 
 
 @inner
 def sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
-    """The state (S, R) of a matching."""
+    """Compute the state (S, R) of a matching."""
     m, n = t.shape
     reached = 0.0
     for i in range(m):
@@ -88,7 +88,7 @@ def sums(t: Floats, a: Floats, x: Floats, y: Floats) -> None:
 
 @inner
 def covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
-    """K tau: the sum over columns of the covariances of (t_ij e_i, a_ij / N), in place."""
+    """Compute K tau: the sum over columns of the covariances of (t_ij e_i, a_ij / N), in place."""
     m, n = t.shape
     for i in range(m + 1):
         for other in range(m + 1):
@@ -115,7 +115,7 @@ def covariance(t: Floats, a: Floats, x: Floats, w: Floats, k: Floats) -> None:
 
 @inner
 def through_curvature(p: Floats, beta: float, curvature: float, v: Floats, out: Floats) -> None:
-    """G v."""
+    """Compute G v."""
     m = len(p)
     mean = 0.0
     for i in range(m):

@@ -1,4 +1,4 @@
-"""Compiled passes over a set of paths: what tells them apart, and their columns of a matrix."""
+"""Compiled passes over a set of paths: hashes of paths, and their columns of a matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from walras.types import Ints, Longs
 
 @jit
 def path_keys(pointer: Longs, source: Ints, last: Ints) -> Longs:
-    """(paths,) a 64-bit hash of each path's nodes: FNV-1a, a word at a time.
+    """(paths,) 64-bit hash of each path's nodes: FNV-1a, word by word.
 
     Args:
         pointer: (paths + 1,) links of each path.
@@ -37,12 +37,12 @@ def path_columns(
     indptr: npt.NDArray[np.signedinteger[Any]],
     indices: npt.NDArray[np.signedinteger[Any]],
 ) -> None:
-    """Row indices of a matrix with a column a path: the path's links in ascending order.
+    """Fill row indices of a matrix with one column a path: the path's links in ascending order.
 
     Args:
         pointer: (paths + 1,) links of each path.
         links: Links of all paths.
-        indptr: (paths + 1,) first index of each column, which may have more rows than links.
+        indptr: (paths + 1,) first index of each column; a column may have more rows than links.
         indices: Filled at the beginning of each column.
     """
     for p in range(len(pointer) - 1):

@@ -1,10 +1,10 @@
 """Compiled path search: edge-disjoint paths of least total hops.
 
-As in :mod:`.paths_simple` the paths from one source to every target are found together, by searches
-backwards from the target in a graph whose hop distances from the source are known. With potentials
-pi(v) = dist(source, v) a link u -> v has the reduced length 1 + pi(u) - pi(v) >= 0, the detour that
-it means; nodes leave their buckets in the order of their detour, so that only those near a shortest
-path are looked at.
+As in :mod:`.simple`, the paths from one source to every target are found together. The searches run
+backwards from the target, with known hop distances from the source. With potentials pi(v) =
+dist(source, v), a link u -> v has the reduced length 1 + pi(u) - pi(v) >= 0, which is its detour.
+Nodes leave their buckets in the order of their detour, so only nodes near a shortest path are
+visited.
 """
 
 from __future__ import annotations
@@ -40,20 +40,19 @@ class Graph(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch space of one thread; clean between searches but for ``distance``.
+    """Scratch space of one thread; clean between searches, except ``distance``.
 
     Attributes:
-        distance: (nodes,) hops from the source, ``UNREACHED`` where there is no path.
-        raised: (nodes,) what augmentations have added to the potential.
+        distance: (nodes,) hops from the source, ``UNREACHED`` if there is no path.
+        raised: (nodes,) total that augmentations have added to the potential.
         detour: (nodes,) best reduced length to the target so far.
         stamp: (nodes,) search that wrote ``detour``.
-        via: (nodes,) link that leads on to the target; ``~link`` where its flow is taken back.
+        via: (nodes,) next link towards the target; ``~link`` if its flow is taken back.
         opposed: (nodes,) links out of the node that carry flow.
         blocked: (nodes,) 1 where a search must not go.
         closed: (links,) 1 where a link must not be used forwards.
-        bucket: (nodes + 1,) top of each bucket's stack, -1 if empty.
-        below: stack entries: the entry below.
-        node: stack entries: the node.
+        bucket: (nodes + 1,) top of each bucket's stack, -1 if empty. below: for each stack entry,
+            the entry below it. node: for each stack entry, its node.
         seen: (1,) number of the current search.
     """
 
@@ -72,7 +71,7 @@ class Work(NamedTuple):
 
 
 def make_graph(nodes: int, source: Ints, target: Ints) -> Graph:
-    """Links sorted by both their ends."""
+    """The graph with links sorted by both their ends."""
     by_target = np.argsort(target, kind="stable").astype(np.int32)
     by_source = np.argsort(source, kind="stable").astype(np.int32)
     ends = np.arange(nodes + 1)
@@ -92,7 +91,7 @@ def make_work(nodes: int, links: int) -> Work:
     def zeros(size: int) -> Ints:
         return np.zeros(size, dtype=np.int32)
 
-    entries = 2 * links + nodes + 1  # a node enters a bucket at most once a link that leads to it
+    entries = 2 * links + nodes + 1  # a node enters a bucket at most once for each link towards it
     return Work(
         distance=zeros(nodes),
         raised=zeros(nodes),
@@ -111,7 +110,7 @@ def make_work(nodes: int, links: int) -> Work:
 
 @inner
 def hops_from(graph: Graph, source: int, distance: Ints, queue: Ints) -> None:
-    """Breadth-first hops from a node to all others into ``distance``."""
+    """Compute breadth-first hops from a node to all others, in ``distance``."""
     distance[:] = UNREACHED
     distance[source] = 0
     queue[0] = source
@@ -129,7 +128,7 @@ def hops_from(graph: Graph, source: int, distance: Ints, queue: Ints) -> None:
 
 @inner
 def search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
-    """Least detour from ``start`` back to ``goal``, or -1 if none is under ``limit``.
+    """The least detour from ``start`` back to ``goal``, or -1 if none is under ``limit``.
 
     ``work.via`` holds the links of the path, read from the goal. Potentials are then those of
     ``work.distance + work.raised``.
@@ -148,7 +147,7 @@ def search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
         v = work.node[entry]
         work.bucket[level] = work.below[entry]
         if work.detour[v] < level:
-            continue  # it left an earlier bucket
+            continue  # it has already left an earlier bucket
         if v == goal:
             found = level
             break
@@ -188,7 +187,7 @@ def search(graph: Graph, work: Work, start: int, goal: int, limit: int) -> int:
 
 @inner
 def _augment(graph: Graph, work: Work, source: int, target: int) -> None:
-    """Send one unit of flow along the path just found."""
+    """Send one unit of flow along the last path."""
     v = source
     while v != target:
         e = work.via[v]
@@ -205,7 +204,7 @@ def _augment(graph: Graph, work: Work, source: int, target: int) -> None:
 
 @inner
 def _raise_potentials(graph: Graph, work: Work, reach: int, touched: Ints, count: int) -> int:
-    """pi(v) += max(0, reach - detour(v)): reduced lengths stay >= 0 and are 0 on the path."""
+    """Set pi(v) += max(0, reach - detour(v)): reduced lengths stay >= 0 and are 0 on the path."""
     now = work.seen[0]
     for v in range(len(work.stamp)):
         if work.stamp[v] == now and work.detour[v] < reach:
@@ -218,7 +217,7 @@ def _raise_potentials(graph: Graph, work: Work, reach: int, touched: Ints, count
 
 @inner
 def _peel(graph: Graph, work: Work, source: int, target: int, out: Ints, at: int) -> int:
-    """Take one path off the flow, by the lowest link at each node; returns where it ends."""
+    """Remove one path from the flow, by the lowest link at each node; return its end."""
     v = source
     while v != target:
         a = graph.first_out[v]
@@ -235,7 +234,7 @@ def _peel(graph: Graph, work: Work, source: int, target: int, out: Ints, at: int
 
 @inner
 def with_room(links: Ints, used: int, more: int) -> Ints:
-    """The array, or a larger copy of its first part when ``more`` do not fit behind it."""
+    """The array, or a larger copy of its first part if ``more`` elements do not fit."""
     if used + more <= len(links):
         return links
     out = np.empty(max(2 * len(links), used + more), dtype=np.int32)
@@ -247,17 +246,18 @@ def with_room(links: Ints, used: int, more: int) -> Ints:
 def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, Ints, Ints]:
     """Edge-disjoint paths from a source to every node, shortest first.
 
-    To each target up to k paths of least total hops (Suurballe 1974): successive shortest
-    augmenting paths with unit capacities; one path fewer than k where no more are disjoint.
+    Each target gets up to k paths of least total hops (Suurballe 1974), by successive shortest
+    augmenting paths with unit capacities; fewer than k if no more are disjoint.
 
     Args:
         graph: The links.
         work: Scratch space.
         source: The source.
-        k: Paths a target at most.
+        k: Largest number of paths for each target.
 
     Returns:
-        (nodes,) number of paths to each target, (paths,) hops of each, and their links in a row.
+        (nodes,) number of paths to each target, (paths,) hops of each, and all their links in
+        sequence.
     """
     nodes = len(work.distance)
     count = np.zeros(nodes, dtype=np.int32)

@@ -22,7 +22,7 @@ def _deviate(
     most: int,
     new: Ints,
 ) -> int:
-    """Shortest path that follows path ``best`` for ``spur`` links back from the target, then not.
+    """The shortest path that follows path ``best`` for exactly ``spur`` links back from the target.
 
     Writes the links, read from the target, to ``new`` and returns their number; 0 if no such path
     has at most ``most`` links.
@@ -52,7 +52,7 @@ def _deviate(
         return 0
     size: int = spur + work.distance[v] + detour
     w, i = source, size - 1
-    while w != v:  # `via` reads from the source
+    while w != v:  # `via` is in the order from the source
         new[i] = work.via[w]
         w = graph.target[new[i]]
         i -= 1
@@ -61,10 +61,10 @@ def _deviate(
 
 @inner
 def _place(hops: Ints, wanted: int, most: int) -> tuple[int, int]:
-    """Row where the next deviation goes, and the most hops it may have to be of use.
+    """The row for the next deviation, and the largest useful number of hops.
 
-    While fewer than ``wanted`` are known that is an empty row and any number up to ``most``; then
-    the row of the longest one known, which a shorter one replaces.
+    While fewer than ``wanted`` are known, this is an empty row and ``most``. Later it is the row of
+    the longest known deviation, which a shorter one replaces.
     """
     k = len(hops) // 2
     empty = longest = -1
@@ -92,7 +92,7 @@ def _yen(
     from_spur: Ints,
     new: Ints,
 ) -> int:
-    """Up to k shortest simple paths, read from the target, into ``path``; returns their number.
+    """Find up to k shortest simple paths, from the target back, in ``path``; return their number.
 
     Rows 0..k-1 of ``path`` are the accepted paths, rows k..2k-1 the best deviations known.
     """
@@ -115,7 +115,7 @@ def _yen(
         found += 1
         if found == k:
             break
-        # Lawler: only deviations behind the one that made this path are new.
+        # Lawler: only deviations after the one that made this path are new.
         for spur in range(from_spur[found - 1], hops[found - 1]):
             place, most = _place(hops, k - found, nodes - 1)
             size = _deviate(
@@ -131,7 +131,7 @@ def _yen(
 def shortest_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, Ints, Ints]:
     """Up to k shortest simple paths from a source to every node, by Yen's and Lawler's method.
 
-    Arguments and result as of :func:`disjoint_from`.
+    Arguments and result are those of :func:`disjoint_from`.
     """
     nodes = len(work.distance)
     count = np.zeros(nodes, dtype=np.int32)

@@ -1,4 +1,4 @@
-r"""Newton systems of blocks, factored: each block's local rows eliminated, a dense factor left.
+r"""Newton systems of blocks, factored: local rows are eliminated, and a dense factor remains.
 
 With columns x, local rows U (prices q) and narrow rows N (prices p), D > 0 and Theta >= 0,
 
@@ -26,7 +26,7 @@ from walras.kernels import cpu as kernels
 from walras.kernels.schur.sparse import SparseSchur
 from walras.types import Floats, Longs
 
-SHIFT = 1e-15  # of the unit diagonal that scaling leaves
+SHIFT = 1e-15  # share of the unit diagonal after scaling
 SHIFT_GROWTH = 100.0
 SHIFTS = 8
 _CACHED = 100_000  # columns whose values stay in a core's cache
@@ -45,7 +45,7 @@ class Factor(Protocol):
 
 
 class Elimination(Protocol):
-    """The systems of one form on one device, where what does not change lies ready."""
+    """The systems of one form on one device, with the constant data prepared."""
 
     def factor(self, d: Floats, theta: Floats) -> Factor:
         """Factor the system for D (n,) and Theta (rows,), local rows first.
@@ -65,10 +65,10 @@ class CpuElimination:
         local: (slots, n) U.
         narrow: N, CSC (narrow rows, n).
         threads: Threads of the kernels.
-        products: N by rows, which are long, where columns stay in the cache; else by columns.
+        products: N by rows, which are long, if columns stay in the cache; else by columns.
         transposed: Its transpose, on the same memory.
-        pattern: Of the Schur complement where it is sparse.
-        space: (matrices, narrow rows, narrow rows) memory that every factorisation uses anew.
+        pattern: Pattern of the Schur complement, if it is sparse.
+        space: (matrices, narrow rows, narrow rows) memory that every factorisation reuses.
     """
 
     ptr: Longs
@@ -90,7 +90,7 @@ class CpuElimination:
         object.__setattr__(self, "space", np.empty((matrices, size, size)))
 
     def factor(self, d: Floats, theta: Floats) -> CpuFactor:
-        """See :class:`Elimination`; the factor before is no longer valid."""
+        """Factor as :class:`Elimination` says; the previous factor becomes invalid."""
         blocks, slots = len(self.ptr) - 1, len(self.local)
         own, rest = theta[: blocks * slots].reshape(blocks, slots), theta[blocks * slots :]
         r, v = kernels.orthogonalise(self.ptr, self.local, d, own, self.threads)
@@ -129,7 +129,7 @@ class CpuFactor:
         if np.any(g) or np.any(own):
             top, x = kernels.forward(*factors, own, threads)
             right = right + system.products @ x
-        else:  # the column of a scalar that holds narrow rows alone
+        else:  # the column of a scalar in narrow rows only
             top = np.zeros((blocks, slots))
         p = self._narrow_solve(right)
         x, q = kernels.backward(*factors, top, system.transposed @ p, threads)
@@ -138,14 +138,15 @@ class CpuFactor:
     def _narrow_solve(self, right: Floats) -> Floats:
         if not len(right):
             return right
-        # dpotrs packs the triangle for a single right-hand side as for many: three times the time
+        # dpotrs copies the triangle even for a single right-hand side, which takes three times as
+        # long
         half = blas.dtrsv(self.cholesky, self.scale * right, lower=1, overwrite_x=1)
         solution = blas.dtrsv(self.cholesky, half, lower=1, trans=1, overwrite_x=1)
         return np.asarray(self.scale * solution, dtype=np.float64)
 
 
 def _scaling(diagonal: Floats) -> Floats:
-    """1 over the root of the diagonal, 1 for a row without columns and slack."""
+    """1 over the root of the diagonal; 1 for a row without columns and slack."""
     scale = 1.0 / np.sqrt(np.where(diagonal <= 0.0, 1.0, diagonal))
     if not np.all(np.isfinite(scale)) or not np.all(np.isfinite(diagonal)):
         raise FactorError
@@ -155,7 +156,7 @@ def _scaling(diagonal: Floats) -> Floats:
 def _factored(
     fill: Callable[[float, Floats], None], scale: Floats, out: Floats
 ) -> tuple[Floats, Floats]:
-    """Cholesky factor of what ``fill`` writes into ``out`` at the least shift that does."""
+    """The Cholesky factor of the matrix that ``fill`` writes into ``out``, at the least shift."""
     if not len(out):
         return out, scale
     shift = SHIFT

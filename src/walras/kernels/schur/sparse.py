@@ -1,8 +1,8 @@
-"""The Schur complement of small blocks on many narrow rows: only what blocks have in common.
+"""The sparse Schur complement of small blocks on many narrow rows.
 
-Blocks that touch a few of a thousand rows fill a fraction of the matrix. Its pattern is found once;
-each product then knows its place among the nonzeros, which stay in the cache where the matrix
-itself would not.
+Blocks that touch a few of a thousand rows fill only a fraction of the matrix. Its pattern is found
+once. Each product then has a known place among the nonzeros, which fit into the cache, unlike the
+full matrix.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from walras.kernels.parallel import jit, span
 from walras.types import Floats, Longs
 
 Indices = npt.NDArray[np.int32]
-Places = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
+Places = npt.NDArray[np.uint32]  # unsigned, so that no index counts from the end
 
 _LEAST_ROWS = 256  # a smaller matrix stays in the cache anyway
-_PRODUCTS = 4.0  # products an element of the matrix up to which its pattern pays
+_PRODUCTS = 4.0  # products for each element of the matrix up to which its pattern pays
 
 
 @jit
 def _mark(ptr: Longs, indptr: Indices, indices: Indices, place: Indices) -> None:
-    """One in ``place`` (rows, rows) wherever a lower triangle's product falls."""
+    """Mark in ``place`` (rows, rows) every element of the lower triangle with a product."""
     for i in range(len(place)):
         place[i, i] = 1
     for j in range(len(ptr) - 1):
@@ -38,7 +38,7 @@ def _mark(ptr: Longs, indptr: Indices, indices: Indices, place: Indices) -> None
 
 @jit
 def _number(place: Indices, row: Indices, column: Indices) -> int:
-    """Marks column by column replaced by their number; counts only while ``row`` is empty."""
+    """Number the marked elements column by column; only count while ``row`` is empty."""
     count = 0
     for k in range(len(place)):
         for i in range(k, len(place)):
@@ -51,7 +51,7 @@ def _number(place: Indices, row: Indices, column: Indices) -> int:
 
 @jit
 def _locate(ptr: Longs, indptr: Indices, indices: Indices, place: Indices, out: Places) -> None:
-    """The number of every product's element, in the order in which they are formed."""
+    """Find the number of every product's element, in the order of the products."""
     at = 0
     for j in range(len(ptr) - 1):
         low, high = indptr[ptr[j]], indptr[ptr[j + 1]]
@@ -72,7 +72,7 @@ def _sum(
     where: Places,
     values: Floats,
 ) -> None:
-    """S with its diagonal halved: of two columns that share a row it is to count both orders."""
+    """Compute S with its diagonal halved, since both orders of two columns in a row are added."""
     cell = np.empty(indptr[-1])
     for a in range(v.shape[0]):
         for q in range(len(d)):
@@ -119,7 +119,7 @@ def _expand(
 
 @dataclass(frozen=True, eq=False)
 class SparseSchur:
-    """Where the products of blocks fall; see the module.
+    """The places of the blocks' products; see the module.
 
     Attributes:
         ptr: (blocks + 1,) first column of each block.
@@ -127,7 +127,7 @@ class SparseSchur:
         row: (nonzeros,) row of each nonzero of the lower triangle, column by column.
         column: (nonzeros,) its column.
         diagonal: (narrow rows,) nonzeros on the diagonal.
-        where: (products,) nonzero that each product belongs to.
+        where: (products,) nonzero of each product.
     """
 
     ptr: Longs
@@ -139,7 +139,7 @@ class SparseSchur:
 
     @classmethod
     def of(cls, ptr: Longs, narrow: sp.csc_array) -> SparseSchur | None:
-        """The pattern, or None where blocks have too many products or rows are too few."""
+        """The pattern, or None if blocks have too many products or rows are too few."""
         size = narrow.shape[0]
         each = np.diff(narrow.indptr[ptr]).astype(np.int64)
         products = int(np.sum(each * (each + 1) // 2))
@@ -164,5 +164,5 @@ class SparseSchur:
         return out
 
     def expand(self, values: Floats, scale: Floats, shift: float, out: Floats) -> None:
-        """As :func:`walras.kernels.cpu.scaled_triangle`, from the nonzeros."""
+        """Expand the nonzeros as :func:`walras.kernels.cpu.scaled_triangle` does."""
         _expand(values, self.row, self.column, scale, shift, out)
