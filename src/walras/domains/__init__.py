@@ -1,4 +1,4 @@
-"""Domain words to the separable form: one package a kind of allocation problem."""
+"""Domains: each package turns one kind of allocation problem into the separable form."""
 
 from __future__ import annotations
 

@@ -301,9 +301,9 @@ def schur(
     threads: int = 1,
     space: Floats | None = None,
 ) -> Floats:
-    """Compiled :func:`walras.kernels.reference.schur`, of which the lower triangle alone is
-    meaningful; wide blocks go through BLAS.
+    """Compiled :func:`walras.kernels.reference.schur`; only the lower triangle is meaningful.
 
+    Wide blocks go through BLAS.
     ``space`` (threads, narrow rows, narrow rows) is overwritten and holds the result, since new
     memory would cost more than the products of small blocks.
     """

@@ -1,9 +1,10 @@
-"""Cluster scheduling: shares of time of unlike GPUs for jobs that run on them at unlike speeds.
+"""Cluster scheduling: shares of time on different GPU types for jobs of different speeds.
 
     s = wl.solve(cluster_scheduling.max_min(throughput, size, capacity))
 
-States each objective directly as arrays, with priorities, restricted types, quotas and a price on
-churn; has the baselines that clusters run today, and an evaluation that trusts no solver.
+The package states each objective directly as arrays, with priorities, restricted types, quotas and
+a price on churn. It also has the baselines that clusters run today, and an evaluation that does not
+depend on any solver.
 """
 
 from walras.domains.cluster_scheduling.baselines import equal_share, greedy

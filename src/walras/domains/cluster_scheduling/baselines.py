@@ -1,4 +1,4 @@
-"""What clusters do without a solver: the greedy and the equal-share allocation."""
+"""Baselines without a solver: the greedy and the equal-share allocation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def greedy(
     *,
     quota: Quota | None = None,
 ) -> Floats:
-    """One job after the other to the type that serves it best at that moment, as Gandiva does.
+    """Assign job after job to the type that serves it best at that moment, as Gandiva does.
 
-    Jobs come by falling weight, then in the order given (their arrival). Each goes wholly to the
-    type on which it runs fastest given who is there already; a type with more jobs than GPUs is
-    time-sliced evenly, so on type i with ``load_i`` GPUs asked for everybody runs a share
+    Jobs are assigned by decreasing weight, then in the given order (their arrival). Each job gets
+    the type on which it runs fastest beside the jobs already there. A type with more jobs than GPUs
+    is time-sliced evenly: on type i with ``load_i`` requested GPUs, each job runs a share
     ``min(1, capacity_i / load_i)`` of the time. Source: Xiao et al., OSDI 2018 (greedy placement,
     over-subscription and time-slicing; without its profiling of co-located pairs).
 
@@ -107,10 +107,10 @@ def equal_share(
 
 
 def isolated_share(cluster: Cluster) -> Floats:
-    """(resources, jobs) shares of time that an equal part of every type buys.
+    """(resources, jobs) shares of time that an equal part of every type gives.
 
-    A part ``weight_j / sum(weight)`` of each type buys ``capacity_i part_j / size_j`` of the time
-    there; a small job that would run more than all the time is cut to it evenly.
+    A part ``weight_j / sum(weight)`` of each type gives ``capacity_i part_j / size_j`` of the time
+    there. A small job's shares are scaled down if they exceed all of its time.
     """
     part = cluster.weight / cluster.weight.sum()
     total = cluster.capacity.sum()

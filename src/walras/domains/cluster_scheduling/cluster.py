@@ -1,4 +1,4 @@
-"""A cluster-scheduling instance as checked arrays: who can run where, how fast, how much fits."""
+"""A cluster-scheduling instance as checked arrays: runnable pairs, speeds and capacities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from walras.types import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """Jobs and resource types; pairs that can run are listed job by job.
+    """Jobs and resource types; runnable pairs are listed job by job.
 
     Attributes:
         throughput: (pairs,) speed of the job on the resource, > 0.
@@ -207,7 +207,7 @@ def _check_counts(m: int, n: int, names: Names) -> None:
 def _pairs(
     speeds: Floats | sp.csc_array, mask: Bools | sp.csc_array | None
 ) -> tuple[Floats, Ints, Ints]:
-    """Speeds and resources of the pairs that can run, job by job, and their number a job."""
+    """Speeds and resources of the runnable pairs, job by job, and their number for each job."""
     if isinstance(speeds, np.ndarray):
         runs = speeds.T > 0 if mask is None else (speeds.T > 0) & _dense(mask).T
         counts = np.count_nonzero(runs, axis=1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""The entries of a scheduling problem: one a pair, or two where moving GPUs has a price."""
+"""The entries of a scheduling problem: one for each pair, or two if moving GPUs has a price."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from walras.domains.cluster_scheduling.matrices import Matrix
 from walras.errors import InputError
 from walras.types import Floats, Ints
 
-_ROUNDING = 1e-6  # by which a share of time may exceed one
+_ROUNDING = 1e-6  # amount by which a share of time may exceed one
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Entries:
         demand: (entries,) owning job.
         cost: (entries,) price of churn, to be minimised.
         upper: (entries,) upper bound.
-        constant: What churn costs when all previous shares are given up.
+        constant: Cost of churn when all previous shares are given up.
     """
 
     throughput: Floats
@@ -41,32 +41,32 @@ class Entries:
 
 
 def of_cluster(cluster: Cluster) -> Entries:
-    """One entry a pair; no bound but x >= 0, since a job's time row implies x <= 1."""
+    """One entry for each pair, with x >= 0 only, since a job's time row implies x <= 1."""
     free, upper = constant(0.0, cluster.pairs), constant(np.inf, cluster.pairs)
     return Entries(cluster.throughput, cluster.resource, cluster.demand, free, upper, 0.0)
 
 
 def constant(value: float, count: int) -> Floats:
-    """(count,) one number seen many times: no array of X's size."""
+    """(count,) one number repeated, without an array of that size."""
     return np.broadcast_to(value, count)
 
 
 def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool = False) -> Entries:
     """Entries whose cost is ``churn * sum_ij size_j |x_ij - previous_ij|``.
 
-    A pair that ran before becomes two entries whose sum is x: what is kept, up to the previous
-    share, earns what giving it up would cost; what is added pays
+    A pair that ran before becomes two entries whose sum is x. The kept part, up to the previous
+    share, saves the cost of giving it up; the added part pays for itself:
 
         k s |x - x0| = k s x0 + min{-k s a + k s b : a + b = x, 0 <= a <= x0, b >= 0}.
 
-    Where x is 0 or 1 one entry will do: ``|x - x0| = x0 + (1 - 2 x0) x``.
+    If x is 0 or 1, one entry suffices: ``|x - x0| = x0 + (1 - 2 x0) x``.
 
     Args:
         cluster: The instance.
-        previous: (resources, jobs) shares of time before; a labelled frame is matched by label,
-            its departed jobs and types are left out and new ones start at 0.
-        churn: Price k >= 0 of a GPU given or taken; one that moves between types is both.
-        whole: Whether shares are to be 0 or 1.
+        previous: (resources, jobs) shares of time before. A labelled frame is matched by label;
+            departed jobs and types are left out, and new ones start at 0.
+        churn: Price k >= 0 of a GPU given or taken; a move between types is both.
+        whole: Whether shares must be 0 or 1.
 
     Raises:
         InputError: ``previous`` or ``churn`` is not usable.
@@ -95,7 +95,7 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool 
 
 
 def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
-    """Previous share of each pair that can run, and of each job on pairs that no longer can."""
+    """Previous share of each runnable pair, and of each job on pairs that no longer can run."""
     before = _in_order(cluster, previous)
     row, column, value = before.row, before.col, before.data
 
@@ -128,7 +128,7 @@ def _check_some_known(
 
 
 def _in_order(cluster: Cluster, previous: Matrix) -> sp.coo_array:
-    """The previous shares by position in today's cluster; departed labels are left out."""
+    """The previous shares by position in the present cluster; departed labels are left out."""
     shape = (cluster.resources, cluster.jobs)
     if isinstance(previous, pd.DataFrame):
         rows = matrices.labels(previous.index, "rows of previous") or ()

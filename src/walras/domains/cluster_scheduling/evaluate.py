@@ -1,4 +1,4 @@
-"""What an allocation gives to whom, computed from it and the data alone."""
+"""The effects of an allocation, computed from it and the data alone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Evaluation:
 
     @property
     def log_fairness(self) -> float:
-        """Weighted mean of ``log throughput``, in nat a job; -inf when a job gets nothing."""
+        """Weighted mean of ``log throughput``, in nat per job; -inf if a job gets nothing."""
         with np.errstate(divide="ignore"):
             return float(np.average(np.log(self.throughput), weights=self.weight))
 
@@ -78,7 +78,7 @@ def evaluate(
     *,
     quota: Quota | None = None,
 ) -> Evaluation:
-    """Evaluate an allocation by plain arithmetic; it knows neither problem nor solver.
+    """Evaluate an allocation by plain arithmetic, without problem or solver.
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.

@@ -1,4 +1,4 @@
-"""User matrices and vectors, dense, labelled or sparse, read as plain checked arrays."""
+"""Users' matrices and vectors, dense, labelled or sparse, as plain checked arrays."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Names:
     demands: Labels | None
 
     def resource(self, i: int) -> str:
-        """How an error names resource ``i``."""
+        """The name of resource ``i`` in errors."""
         return f"{i} ({self.resources[i]})" if self.resources else str(i)
 
     def demand(self, j: int) -> str:
-        """How an error names demand ``j``."""
+        """The name of demand ``j`` in errors."""
         return f"{j} ({self.demands[j]})" if self.demands else str(j)
 
 
 def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | None:
-    """The labels as distinct strings.
+    """Turn labels into distinct strings.
 
     Raises:
-        InputError: They are no sequence, or two are the same.
+        InputError: They are not a sequence, or two are the same.
     """
     if given is None:
         return None
@@ -54,7 +54,7 @@ def labels(given: Sequence[object] | pd.Index | None, name: str) -> Labels | Non
 
 
 def compressed(given: Any, where: str) -> sp.csc_array:
-    """A SciPy sparse matrix or array by columns, with each pair once.
+    """Convert a SciPy sparse matrix or array to columns, with each pair once.
 
     Raises:
         InputError: It is not numeric, or not two-dimensional.
@@ -75,10 +75,10 @@ def compressed(given: Any, where: str) -> sp.csc_array:
 
 
 def shaped(array: _Array, shape: tuple[int, ...], where: str, words: str) -> _Array:
-    """An array of the shape that the instance asks for.
+    """Check that an array has the shape of the instance.
 
     Raises:
-        InputError: It has another one.
+        InputError: It has another shape.
     """
     return checks.shaped(array, shape, where, words, remedy=_SHAPES)
 
@@ -86,15 +86,15 @@ def shaped(array: _Array, shape: tuple[int, ...], where: str, words: str) -> _Ar
 def vector(
     given: Vector, name: str, known: Labels | None, side: str, length: int, remedy: str
 ) -> Floats:
-    """One positive number a resource or demand; a labelled Series is matched by label.
+    """Check a vector of positive numbers; a labelled Series is matched by label.
 
     Args:
         given: The numbers.
         name: The argument's name, for errors.
         known: Labels of that side.
         side: ``resource`` or ``demand``, for errors.
-        length: How many are expected.
-        remedy: What to do about a number that is not positive.
+        length: Expected number.
+        remedy: Remedy for a number that is not positive.
 
     Raises:
         InputError: Wrong length, unknown or missing label, or a number that is not > 0.
@@ -126,7 +126,7 @@ def _matched(given: pd.Series, known: Labels, name: str, side: str) -> Floats:
 
 
 def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.csc_array:
-    """The mask of allowed pairs, dense or sparse; a labelled frame is matched by label.
+    """Check the mask of allowed pairs, dense or sparse; a labelled frame is matched by label.
 
     Raises:
         InputError: Wrong shape or labels, or values that are not booleans.
@@ -156,7 +156,7 @@ def boolean(given: Matrix, shape: tuple[int, int], names: Names) -> Bools | sp.c
 
 
 def aligned(frame: pd.DataFrame, resources: Labels, demands: Labels, name: str) -> npt.NDArray[Any]:
-    """A labelled frame in the order of the given labels.
+    """Put a labelled frame into the order of the given labels.
 
     Raises:
         InputError: A label is missing.

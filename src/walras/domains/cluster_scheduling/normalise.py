@@ -1,4 +1,4 @@
-"""Throughputs of unlike jobs made comparable."""
+"""Normalisation: throughputs of different jobs in comparable units."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def normalise(
     *,
     per: Literal["gpu", "share"] = "gpu",
 ) -> Floats:
-    """Throughputs in units that mean the same for every job.
+    """Convert throughputs to units that mean the same for every job.
 
     ``per="gpu"``: in average GPUs of this cluster, as Gavel and DeDe do,
 
         T_ij size_j / (sum_i capacity_i T_ij / sum_i capacity_i);
 
-    ``per="share"``: relative to what the job gets from an equal, isolated share of every type
-    (:func:`~walras.domains.cluster_scheduling.equal_share`), so that 1 means neither better nor
-    worse off than alone with its share.
+    ``per="share"``: relative to the job's throughput with an equal, isolated share of every type
+    (:func:`~walras.domains.cluster_scheduling.equal_share`); 1 means that the job is as well off as
+    with its share alone.
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.

@@ -40,7 +40,7 @@ from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
 from walras.types import Floats
 
-_DECADES = 200  # either way, of the slope of a utility
+_DECADES = 200  # largest exponent of ten of a utility's slope, either way
 
 
 class Options(TypedDict, total=False):
@@ -113,15 +113,14 @@ def leximin(
     levels: int = 10,
     **options: Unpack[Options],
 ) -> Leximin:
-    """Max-min, then the same for the jobs that can still rise, at most ``levels`` times.
+    """Solve max-min, then the same for the jobs that can still rise, at most ``levels`` times.
 
-    Each level freezes the jobs held at its bound and raises the rest: water filling. With ``churn``
-    the first level maximises the least throughput less what churn costs, as :func:`max_min` does,
-    and this is the value that is reported. The later levels keep it: they raise the other jobs'
-    throughputs as far as that takes no throughput from a frozen job and costs no more churn than
-    the first level paid. Where the price of churn is such that several pairs of least throughput
-    and churn are worth the same, they keep the pair that the first level found. Source: Narayanan
-    et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006.
+    Each level freezes the jobs at its bound and raises the rest (water filling). With ``churn`` the
+    first level maximises the least throughput minus the cost of churn, as :func:`max_min` does;
+    this is the reported value. Later levels keep it: they raise other jobs without taking
+    throughput from a frozen job and without more churn than in the first level. If several pairs of
+    least throughput and churn have the same value, they keep the pair of the first level. Source:
+    Narayanan et al., OSDI 2020 (section 4.3); Ogryczak and Sliwinski, 2006.
 
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
@@ -130,7 +129,7 @@ def leximin(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        levels: Most levels to solve.
+        levels: Largest number of levels.
         **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
 
     Returns:
@@ -165,8 +164,9 @@ def min_makespan(
 ) -> Separable:
     """Minimise the time at which the last job finishes, if the allocation is kept.
 
-    Maximises the rate ``1 / makespan = min_j y_j / steps_j``: the objective's value is a rate, and
-    the makespan in seconds is one over it. Source: Narayanan et al., OSDI 2020 (section 4.2).
+    It maximises the rate ``1 / makespan = min_j y_j / steps_j``. So the objective's value is a
+    rate, and the makespan in seconds is one over it. Source: Narayanan et al., OSDI 2020 (section
+    4.2).
 
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
@@ -175,9 +175,9 @@ def min_makespan(
         capacity: (resources,) GPUs of each type, > 0.
         steps: (jobs,) work left of each job, > 0, in the unit of ``throughput`` times seconds.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        weight: (jobs,) priorities, > 0; a job of weight 2 is to finish in half the time of others.
-        whole: Whether every job runs on one type all the time. Where not all jobs fit, the problem
-            is infeasible.
+        weight: (jobs,) priorities, > 0; a job of weight 2 should finish in half the time of others.
+        whole: Whether every job runs on one type all the time. If not all jobs fit, the problem is
+            infeasible.
         **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
 
     Returns:
@@ -222,7 +222,7 @@ def min_makespan(
 
 
 def _whole(problem: Separable) -> Separable:
-    """Every job on one type all the time: ``sum_i x_ij = 1`` in whole shares."""
+    """Put every job on one type all the time: ``sum_i x_ij = 1`` in integer shares."""
     shares = (problem.resource >= 0) & (problem.demand >= 0)
     time = next(family for family in problem.rows.families if family.name == "time")
     lower = problem.rows.lower.copy()
@@ -238,7 +238,7 @@ def proportional_fairness(
     allowed: Matrix | None = None,
     **options: Unpack[Options],
 ) -> Separable:
-    """Maximise ``sum_j weight_j log y_j``: Nash's bargaining solution.
+    """Maximise ``sum_j weight_j log y_j``, the Nash bargaining solution.
 
     The gap is stated in nat per job and unit of weight. Source: Kelly, 1997; Xu et al., OSDI 2025
     (section 5.1).
@@ -282,7 +282,7 @@ def alpha_fair(
     """Maximise ``sum_j weight_j y_j^(1 - alpha) / (1 - alpha)``.
 
     Alpha 0 is total throughput, 1 proportional fairness (the logarithm), 2 minimal potential delay;
-    a large alpha approaches max-min. Where nothing else binds, a job's throughput grows as
+    a large alpha approaches max-min. If nothing else binds, a job's throughput grows as
     ``weight^(1/alpha)``. With alpha of 20 and more, state throughputs in a unit in which they are
     near one: the value of a job must fit double precision. Source: Mo and Walrand, 2000.
 
@@ -331,7 +331,7 @@ def alpha_fair(
 
 
 def _check_decades(cluster: Cluster, alpha: float) -> None:
-    """Refuse slopes ``y^-alpha`` of the slowest job at an equal share that are out of range."""
+    """Refuse alpha if the slowest job's slope ``y^-alpha`` at an equal share is out of range."""
     share = min(1.0, float(np.sum(cluster.capacity) / np.sum(cluster.size)))
     least = share * float(np.min(cluster.best()))
     if alpha * abs(np.log10(least)) > _DECADES:
@@ -383,11 +383,11 @@ def total_throughput(
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """One cluster's checked data.
+    """The checked data of one cluster.
 
     Attributes:
         cluster: The pairs that can run.
-        entries: One or, with churn, two entries a pair.
+        entries: One entry for each pair, or two with churn.
         quota: Limits on groups of jobs, or None.
     """
 
@@ -434,7 +434,8 @@ class _Case:
     def raise_the_least(self, objective: str) -> Separable:
         """Maximise a scalar t with ``t <= y_j / weight_j`` for every job.
 
-        No job beats its best type all the time: ``0 <= t <= min_j max_i throughput_ij / weight_j``.
+        No job exceeds its best type all the time:
+            ``0 <= t <= min_j max_i throughput_ij / weight_j``.
         """
         weight = self.cluster.weight
         block = rows.shortfall(self.cluster, self.entries, weight)

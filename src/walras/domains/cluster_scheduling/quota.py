@@ -1,4 +1,4 @@
-"""Quotas: groups of jobs, nested or apart, that may hold so many GPUs together."""
+"""Quotas: limits on the GPUs of groups of jobs, which may be nested."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from walras import checks
 from walras.errors import InputError
 from walras.types import Floats, Ints
 
-_SHOWN = 5  # names that an error lists
+_SHOWN = 5  # number of names that an error lists
 
 
 @dataclass(frozen=True)
 class Quota:
     """Limits on the GPUs that groups of jobs hold together, averaged over the round.
 
-    Two groups are either apart, or one lies within the other (a user inside an organisation).
+    Two groups are disjoint, or one contains the other (an organisation and a user in it).
 
     Attributes:
         groups: Jobs of each group, by label or by position.
         limits: GPUs of each group, > 0.
-        jobs: Number of jobs that positions count, None where they do not say.
+        jobs: Number of jobs that positions refer to, None if unknown.
 
     Example:
         >>> from walras.domains.cluster_scheduling import Quota
@@ -39,11 +39,11 @@ class Quota:
 
     @classmethod
     def of_users(cls, users: Sequence[Hashable], limits: Mapping[str, float]) -> Quota:
-        """A quota a user, from the user of each job in order.
+        """Make a quota for each user, from the user of each job in order.
 
         Args:
             users: (jobs,) the user of each job; users without a limit are unlimited.
-            limits: GPUs of each user; those of users without jobs in this round wait for a later.
+            limits: GPUs of each user; users without jobs in this round are ignored.
 
         Returns:
             One group per user with a limit.
@@ -74,7 +74,7 @@ class Limits:
     Attributes:
         names: (groups,) the groups, largest first.
         limit: (groups,) GPUs.
-        level: (depth, jobs) the group of each job at each depth of nesting, -1 where none.
+        level: (depth, jobs) the group of each job at each depth of nesting, -1 if there is none.
         members: (groups,) number of jobs.
     """
 
@@ -85,7 +85,7 @@ class Limits:
 
 
 def resolve(quota: Quota, demand_names: Sequence[str]) -> Limits:
-    """Find the jobs of each group, and how groups nest.
+    """Find the jobs of each group, and the nesting of groups.
 
     Args:
         quota: The quota.
@@ -171,7 +171,7 @@ def _members(
     checks.distinct(jobs, where, "label or position", remedy="list the group's jobs once each")
     found = []
     for job in jobs:
-        # Jobs that are labelled by numbers are meant by these, unless users stand job by job.
+        # Jobs with numbers as labels are meant by label, unless users are given for each job.
         j = position.get(str(job), _position(job)) if quota.jobs is None else _position(job)
         if not 0 <= j < len(position):
             raise InputError(
@@ -192,5 +192,5 @@ def _members(
 
 
 def _position(job: object) -> int:
-    """The position given, or -1 for what is no whole number."""
+    """The position given, or -1 if it is not an integer."""
     return int(job) if isinstance(job, Integral) else -1

@@ -1,4 +1,4 @@
-"""Scheduling rounds from real data: who asks for what at one moment, on which cluster."""
+"""Scheduling rounds from real data: the active jobs at one moment, and a cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from walras import data
 from walras.errors import InputError
 from walras.types import Floats
 
-_OVERLOAD = 2.0  # GPUs asked for over GPUs there, in the round of a Gavel trace
+_OVERLOAD = 2.0  # requested over available GPUs in the round of a Gavel trace
 _LAW_NOISE = 0.163  # s.d. of log throughput around job + type at scale 1 (DeDe's released table)
 _LAW_RESTRICTED = 0.348  # share of jobs that run on some types only, each with probability 1/2
 _LAW_DOUBLING = 1.87  # median factor on the throughput when the number of workers doubles
@@ -25,11 +25,12 @@ class Round:
         throughput: (resources, jobs) labelled; steps per second; 0 where a job cannot run.
         size: (jobs,) GPUs a job occupies.
         capacity: (resources,) GPUs of each type.
-        jobs: One row a job: its type and whatever the source knows of it.
-        title: What the round is, in one line.
+        jobs: One row for each job: its type and further data of the source.
+        title: A description of the round in one line.
         source: ``measured``, ``synthetic stand-in``, or drawn from the law of either.
-        origin: Where the numbers come from, in words.
-        left_out: Jobs of the trace without measured throughput, left out.
+        origin: Origin of the numbers, in words.
+        left_out: Number of the trace's jobs that are left out, since they have no measured
+            throughput.
     """
 
     throughput: pd.DataFrame
@@ -43,21 +44,21 @@ class Round:
 
     @property
     def load(self) -> float:
-        """GPUs asked for over GPUs there."""
+        """Requested GPUs over available GPUs."""
         return float(self.size.sum() / self.capacity.sum())
 
 
 def gavel(jobs: int = 300, seed: int = 0) -> Round:
     """The jobs active at one moment of a real trace, with throughputs measured on three GPU types.
 
-    A trace is drawn among those that are busy enough; the moment is the first at which ``jobs``
-    of its jobs are active, each counted from its arrival until it would end at its mean speed
-    alone, or at half, a quarter, ... of it where no trace is that busy: jobs that share a cluster
-    take longer. It has equal numbers of V100, P100 and K80, half as many GPUs as are asked for.
+    A trace is drawn among the busy ones. The moment is the first with ``jobs`` active jobs. A job
+    is active from its arrival until its end at its mean speed alone, or at half, a quarter, ... of
+    that speed if no trace is busy enough, since jobs that share a cluster take longer. The cluster
+    has equal numbers of V100, P100 and K80, with half as many GPUs as the jobs request.
 
     Args:
-        jobs: Number of jobs, 2 to the busiest trace's most.
-        seed: Of the draw of the trace.
+        jobs: Number of jobs, 2 to the largest number of the busiest trace.
+        seed: Seed of the draw of the trace.
 
     Raises:
         InputError: No trace is ever that busy.
@@ -127,15 +128,15 @@ def _busy_moment(known: pd.DataFrame, jobs: int, seed: int) -> tuple[pd.DataFram
 def dede_like(resources: int = 456, jobs: int = 2000, seed: int = 0, load: float = 8.0) -> Round:
     """A round like DeDe's largest: hundreds of GPU types, thousands of jobs, a third restricted.
 
-    The table of 456 types is unreleased; ten types are. So ``log T = job + type + noise`` with the
-    job and type effects drawn from the released ones, each job asking for 1 to 32 GPUs. Source:
+    The table of 456 types is not released, but ten types are. So ``log T = job + type + noise``,
+    with job and type effects drawn from the released ones; each job requests 1 to 32 GPUs. Source:
     Xu et al., OSDI 2025 (section 7.1.1), and the statistics of their released table.
 
     Args:
         resources: Number of GPU types.
         jobs: Number of jobs.
-        seed: Of all draws.
-        load: GPUs asked for over GPUs there.
+        seed: Seed of all draws.
+        load: Requested GPUs over available GPUs.
     """
     released = data.load("dede_cluster")
     rng = np.random.default_rng(seed)

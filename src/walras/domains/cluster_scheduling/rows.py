@@ -1,4 +1,4 @@
-"""Rows of a scheduling problem, straight into one compressed sparse column matrix."""
+"""Rows of a scheduling problem, written directly into one compressed sparse column matrix."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from walras.domains.cluster_scheduling.quota import Limits
 from walras.separable import Family, Rows, Side, Utility
 from walras.types import Floats, Ints
 
-# 32 bits where they suffice, else 64.
+# 32 bits if they suffice, else 64.
 _Index = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A family of rows in which every entry has at most one coefficient.
+    """A family of rows with at most one coefficient for each entry.
 
     Attributes:
         name: The family's name.
         labels: (rows,) labels.
-        row: (entries,) row of each entry within the block, -1 where none.
-        coefficient: Computes each entry's coefficient, (entries,) or one for all; called when the
-            rows are written, so that one such array exists at a time.
+        row: (entries,) row of each entry within the block, -1 if none.
+        coefficient: Computes each entry's coefficient, (entries,) or one for all. It is called when
+            the rows are written, so that only one such array exists at a time.
         upper: (rows,) upper bounds; the lower ones are infinite.
         side: (rows,) values of :class:`Side`.
         owner: (rows,) owning resource or demand, -1 if coupled.
@@ -77,7 +77,7 @@ def time(cluster: Cluster, entries: Entries) -> Block:
 
 
 def shortfall(cluster: Cluster, entries: Entries, weight: Floats) -> Block:
-    """``t - sum_i throughput_ij x_ij / weight_j <= 0``: no job falls short of the scalar t."""
+    """``t - sum_i throughput_ij x_ij / weight_j <= 0``: no job is below the scalar t."""
     return _per_job(
         "throughput",
         cluster,
@@ -130,7 +130,7 @@ def _per_job(
 
 
 def quotas(cluster: Cluster, entries: Entries, limits: Limits) -> list[Block]:
-    """``sum_(j in group) sum_i size_j x_ij <= limit``: one block a depth of nesting."""
+    """``sum_(j in group) sum_i size_j x_ij <= limit``: one block for each depth of nesting."""
     blocks = []
     for depth, group in enumerate(limits.level):
         here = np.unique(group[group >= 0])
@@ -203,7 +203,7 @@ def _interleaved(blocks: Sequence[Block], starts: Ints, entries: int) -> sp.csc_
 def _strided(
     blocks: Sequence[Block], starts: Ints, entries: int, kind: type[np.int32 | np.int64]
 ) -> tuple[Floats, _Index, _Index]:
-    """Every column has one coefficient a block."""
+    """Interleave blocks when every column has one coefficient in each block."""
     each = len(blocks)
     data = np.empty(each * entries)
     indices = np.empty(each * entries, dtype=kind)
@@ -216,7 +216,7 @@ def _strided(
 def _counted(
     blocks: Sequence[Block], starts: Ints, entries: int, kind: type[np.int32 | np.int64]
 ) -> tuple[Floats, _Index, _Index]:
-    """Some blocks leave some columns out."""
+    """Interleave blocks when some blocks leave some columns out."""
     counts = np.zeros(entries, dtype=np.int64)
     for block in blocks:
         counts += block.row >= 0

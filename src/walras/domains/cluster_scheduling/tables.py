@@ -31,9 +31,9 @@ class ClusterTables:
         steps: (jobs,) work left, or None.
         quota: Limits of groups, or None.
         previous: (resources, jobs) shares before, labelled, or None.
-        drained: Resources without capacity, or that were to be drained.
-        left_out: Why each row that cannot be used was left out, by its label.
-        note: A sentence on columns that nothing reads; empty where there are none.
+        drained: Resources without capacity, or that should be drained.
+        left_out: The reason why each unusable row was left out, by its label.
+        note: A sentence on ignored columns; empty if there are none.
     """
 
     throughput: pd.DataFrame
@@ -63,15 +63,15 @@ def read_tables(
     Args:
         throughput: ``job, <resource>, <resource>, ...``; empty or 0 where a job cannot run.
         jobs: ``job, size[, weight][, steps][, group]``.
-        resources: ``resource, capacity``; one of capacity 0 is drained.
+        resources: ``resource, capacity``; capacity 0 drains a resource.
         quota: ``group, limit[, parent]``.
         previous: As ``throughput``, shares of time before.
         drain: Resources that no job may use.
-        keep_good: Leave out rows of jobs and resources that cannot be used.
+        keep_good: Whether to leave out unusable rows of jobs and resources.
 
     Raises:
         DataError: A file cannot be read.
-        InputError: A table is not as it should be, or no job or resource is left.
+        InputError: A table has a fault, or no job or resource is left.
     """
     speeds = read(throughput, "job", (), None, distinct=not keep_good)
     job = read(jobs, "job", ("size",), ("weight", "steps", "group"), distinct=not keep_good)
@@ -108,14 +108,14 @@ def read_tables(
 
 
 def read_shares(path: Path) -> pd.DataFrame:
-    """(resources, jobs) shares of time in a file like ``throughput``.
+    """Read (resources, jobs) shares of time from a file like ``throughput``.
 
     Args:
         path: ``job, <resource>, <resource>, ...``; empty is 0.
 
     Raises:
         DataError: The file cannot be read.
-        InputError: It is no such table.
+        InputError: It is not such a table.
     """
     sheet = read(path, "job", (), None)
     names = sheet.columns[1:]
@@ -124,10 +124,10 @@ def read_shares(path: Path) -> pd.DataFrame:
 
 
 class _Bad:
-    """Rows that cannot be used: left out with their reason, or an error at once.
+    """Unusable rows, which are left out with their reason, or raise an error at once.
 
     Args:
-        kept: Whether the other rows are used without them.
+        kept: Whether unusable rows are left out.
     """
 
     def __init__(self, kept: bool) -> None:
@@ -135,10 +135,10 @@ class _Bad:
         self.reasons: dict[str, str] = {}
 
     def tried(self, label: str, read_row: Callable[..., _Found], *cells: Any) -> _Found | None:
-        """What a row says; None where it cannot be used.
+        """Read a row; return None if it is unusable and left out.
 
         Raises:
-            InputError: It cannot, and rows are not to be left out.
+            InputError: It is unusable, and rows may not be left out.
         """
         try:
             return read_row(*cells)
@@ -150,7 +150,7 @@ class _Bad:
         """Leave a row out.
 
         Raises:
-            InputError: Rows are not to be left out.
+            InputError: Rows may not be left out.
         """
         if not self.kept:
             raise error
@@ -160,7 +160,7 @@ class _Bad:
 def _capacities(
     resource: Sheet, speeds: Sheet, drain: Collection[str], bad: _Bad
 ) -> dict[str, float]:
-    """Capacity of each resource, 0 of those that are drained."""
+    """Capacity of each resource, 0 for drained ones."""
     for name in drain:
         checks.one_of(name, "--drain", resource.keys, "resource")
     known = set(speeds.columns[1:])
@@ -202,14 +202,14 @@ def _unknown(label: str, kind: str, where: str, other: Sheet) -> InputError:
 
 
 def _distinct(sheet: Sheet, bad: _Bad) -> Iterable[_Line]:
-    """The lines; of those with one label the first, the others are left out."""
+    """The lines with distinct labels; of several with one label, the first is kept."""
     seen: set[str] = set()
     for line in sheet.lines:
         cell = line[sheet.columns[0]]
         if cell.text and cell.text not in seen:
             seen.add(cell.text)
             yield line
-        else:  # only where rows may be left out
+        else:  # only if rows may be left out
             bad.reasons[f"{cell.text or 'no label'} again"] = f"{cell.where}: comes twice or empty"
 
 
@@ -233,7 +233,7 @@ def _jobs(
     groups: _Groups | None,
     bad: _Bad,
 ) -> dict[str, _Job]:
-    """The jobs that can be used, in the order of the table of jobs."""
+    """The usable jobs, in the order of the table of jobs."""
     if groups is not None and not job.has("group"):
         raise InputError(
             "there is a quota but the jobs have no column 'group'",
@@ -295,7 +295,7 @@ def _speed(cell: Cell) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """The table of quotas: a job counts in its own group and in all groups around it."""
+    """The table of quotas; a job counts in its own group and in all groups that contain it."""
 
     sheet: Sheet
     parents: Mapping[str, str]
@@ -306,7 +306,7 @@ class _Groups:
         return cls(sheet, _parents(sheet), sheet.numbers("limit"))
 
     def check(self, cell: Cell) -> None:
-        """Refuse a group that has no limit."""
+        """Refuse a group without a limit."""
         if cell.text and cell.text not in self.limits.index:
             raise InputError(
                 f"unknown group '{cell.text}'",
@@ -316,7 +316,7 @@ class _Groups:
             )
 
     def quota(self, group_of: Mapping[str, str]) -> Quota:
-        """Limits of the groups that have jobs."""
+        """The limits of the groups with jobs."""
         members: dict[str, list[str]] = {name: [] for name in self.limits.index}
         for job, own in group_of.items():
             group = own

@@ -1,11 +1,11 @@
-"""Load balancing: which server holds which shard, moved as little as possible.
+"""Load balancing: an assignment of shards to servers with as few moves as possible.
 
     r = rebalance(loads, placement, band=0.1, memory=16)
     r.shares, r.transfers, r.moves, r.bound
 
-A bound that counts what must move, with no solver; local search that reaches it on most rounds;
-HiGHS for small rounds and for replicas fixed in number or spread over zones; what others do as
-baselines, and the sequence of rounds on which POP and DeDe are measured.
+The package has a bound that counts necessary moves without a solver, local search that reaches it
+in most rounds, and HiGHS for small rounds and for replicas fixed in number or spread over zones. It
+also has baselines, and the sequence of rounds on which POP and DeDe are measured.
 """
 
 from walras.domains.load_balancing.baselines import estore, plain_program, pop_rebalance

@@ -1,4 +1,4 @@
-"""What the field does: the greedy of E-Store, POP's random parts, and the plain integer program."""
+"""Baselines: the greedy of E-Store, POP's random parts, and the plain integer program."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from walras.status import Status
 from walras.types import Floats, Ints
 
 _NO_CUTS = Bound(0.0, (), ())
-_NARROWEST = 0.01  # band of a part whose load is uneven; the greedy mends what is then wrong
-_TINY = 1e-9  # relative to the mean load
+_NARROWEST = 0.01  # band of a part with uneven load; the greedy repairs the rest
+_TINY = 1e-9  # share of the mean load that counts as zero
 
 
 def estore(problem: Round) -> Rebalanced:
@@ -57,11 +57,11 @@ def pop_rebalance(
 ) -> Rebalanced:
     """POP: servers in random parts of even load, an integer program for each, one after the other.
 
-    Source: Narayanan et al., SOSP 2021. A part without a placement in time is left to
-    the greedy, which also mends what uneven parts leave outside the band.
+    Source: Narayanan et al., SOSP 2021. The greedy takes over parts without a placement in time,
+    and repairs what uneven parts leave outside the band.
 
     Args:
-        problem: The round; replicas of a shard in several parts are shards of their own.
+        problem: The round; replicas of a shard in different parts count as different shards.
         parts: Number of parts, 1 to the number of servers.
         seed: Seed of the split.
         time_limit: Seconds for each part, or None.
@@ -138,7 +138,7 @@ def _plain(problem: Round, time_limit: float | None) -> Placed | None:
 
 
 class _Greedy:
-    """Loads and shares under change."""
+    """Loads and shares during the greedy's moves."""
 
     def __init__(self, problem: Round, share: Floats) -> None:
         self._p, self._share = problem, share
@@ -147,7 +147,7 @@ class _Greedy:
         self._tiny = _TINY * float(problem.load.sum()) / problem.servers
 
     def step(self) -> bool:
-        """Make one move; False when every server is in its band."""
+        """Make one move; return False if every server is in its band."""
         p = self._p
         over, under = self._total - p.upper, p.lower - self._total
         if max(over.max(), under.max()) <= self._tiny:
@@ -170,7 +170,7 @@ class _Greedy:
         )
 
     def _move(self, source: int, target: int) -> bool:
-        """Move the hottest shard that fits, else what fits of the hottest."""
+        """Move the hottest shard that fits, or a part of the hottest."""
         p = self._p
         if source == target or p.drain[target]:
             return False
@@ -205,7 +205,7 @@ class _Greedy:
 
 
 def _greedily(problem: Round, share: Floats, name: str, began: float) -> Rebalanced:
-    """The greedy's moves until all servers are in their bands; none if they are."""
+    """Make the greedy's moves until all servers are in their bands."""
     greedy = _Greedy(problem, share)
     while greedy.step():
         pass
@@ -222,7 +222,7 @@ def _place_homeless(problem: Round, share: Floats) -> None:
 
 
 def _even_parts(problem: Round, parts: int, seed: int) -> list[Ints]:
-    """Servers dealt out fullest first, each to the part with least load of those with fewest."""
+    """Deal out servers, fullest first, to the part with fewest servers, then least load."""
     order = np.random.default_rng(seed).permutation(problem.servers)
     order = order[np.argsort(-problem.loads_now()[order], kind="stable")]
     load, count = np.zeros(parts), np.zeros(parts)
@@ -237,7 +237,7 @@ def _even_parts(problem: Round, parts: int, seed: int) -> list[Ints]:
 
 
 def _part(problem: Round, members: Ints) -> tuple[Round, Ints]:
-    """The part's servers with what they carry, in a band of its own within the whole's."""
+    """The part's servers with their loads, in its own band inside the whole's."""
     rank = np.full(problem.servers, -1)
     rank[members] = np.arange(len(members))
     mine = (rank[problem.server] >= 0) & (problem.share > 0.0)

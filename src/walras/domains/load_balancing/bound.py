@@ -1,13 +1,13 @@
-"""What any placement must move at least: a bound from counting, with no solver.
+"""A lower bound on the moves of any placement, by counting, without a solver.
 
 Servers that lack load form disjoint sets whose replicas reach nothing outside (cuts that the
 balancing of :mod:`walras.kernels.local_search.flow` leaves behind). A set S that lacks d must get
 
     sum of new replicas (i, j), i in S, of min(load_j, upper_i) >= d,
 
-and as every new replica stands in one set only, the fewest that cover each d add up. In the same
-way shards that fill only servers with too much form disjoint sets that must send their surplus out,
-and shards that have fewer replicas than they need must get them. The largest of the three holds.
+and every new replica is in one set only, so the least numbers that cover each d add up. In the same
+way, shards that fill only overloaded servers form disjoint sets that must send their surplus out,
+and shards with too few replicas must get more. The bound is the largest of the three.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from walras.domains.load_balancing.instance import Round
 from walras.kernels.local_search import flow
 from walras.types import Bools, Ints, Longs
 
-_FIRST = 32  # shards that a cover looks at first
-TINY = 1e-12  # of all load: what counts as none
-_SURE = 1e-9  # of a need: what rounding may have made up
+_FIRST = 32  # shards that a cover tries first
+TINY = 1e-12  # share of all load that counts as zero
+_SURE = 1e-9  # share of a need that may be rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,8 @@ class Cut:
 
     Attributes:
         servers: The set.
-        shards: All with a replica in it where load lacks, those with none outside else.
+        shards: All shards with a replica in it if load is missing, else those without a replica
+            outside.
         need: Load that must come in, or go out.
     """
 
@@ -48,9 +49,9 @@ class Bound:
     """The counting bound and the cuts that prove it.
 
     Attributes:
-        value: No placement has new replicas of a lower cost.
+        value: A lower bound on the cost of any placement's new replicas.
         lacking: Disjoint sets of servers that lack load.
-        surplus: Sets of servers with disjoint shards that have too much.
+        surplus: Sets of overloaded servers with disjoint shards.
     """
 
     value: float
@@ -92,16 +93,16 @@ def counting_bound(problem: Round) -> Bound:
 
 
 def rounded_bound(problem: Round, value: float) -> float:
-    """A bound rounded up to a cost that moves can have, where all costs are whole multiples."""
+    """Round a bound up to a possible cost of moves, if all costs are multiples of a unit."""
     unit = float(problem.cost.min())
     multiples = problem.cost / unit
     if not np.isfinite(value) or np.any(np.abs(multiples - np.round(multiples)) > _SURE):
         return value
-    return max(0.0, float(np.ceil(value / unit - 1e-6) * unit))  # of a tiny need: not -0
+    return max(0.0, float(np.ceil(value / unit - 1e-6) * unit))  # for a tiny need, to avoid -0
 
 
 def limits_of(problem: Round) -> flow.Limits:
-    """The round as its kernels read it."""
+    """The round in the form of its kernels."""
     return flow.Limits(
         problem.lower,
         problem.upper,
@@ -121,7 +122,7 @@ def _cuts(
     *,
     filling: bool,
 ) -> Iterator[Cut]:
-    """The sets left unbalanced, split where no shard joins them."""
+    """The unbalanced sets, split into parts that no shard joins."""
     off = problem.lower - balanced.total if filling else balanced.total - problem.upper
     inside = np.zeros(problem.servers, dtype=np.bool_)
     for i in np.flatnonzero(off > limits.tiny).tolist():
@@ -156,8 +157,8 @@ def _components(held: sp.csr_array, inside: Bools) -> Iterator[Ints]:
 class _Covers:
     """Least costs of new replicas that carry a load, each at most ``most``.
 
-    With equal costs the fewest pieces are the largest; otherwise the linear relaxation, in the
-    order of load a unit of cost, is the bound.
+    With equal costs the fewest pieces are the largest ones. Otherwise the linear relaxation, in the
+    order of load per cost, is the bound.
     """
 
     def __init__(self, problem: Round) -> None:
@@ -166,7 +167,7 @@ class _Covers:
         self._orders: dict[float, Longs] = {}
 
     def inward(self, cut: Cut) -> float:
-        """Least cost of bringing in what a set lacks, as a whole or server by server."""
+        """Least cost of the missing load of a set, as a whole or server by server."""
         p = self._problem
         whole = self._outside(cut.need, cut.shards, float(p.upper[cut.servers].max()), once=False)
         apart = 0.0
@@ -178,12 +179,12 @@ class _Covers:
         return max(whole, apart)
 
     def outward(self, cut: Cut) -> float:
-        """Least cost of taking out what a set has too much."""
+        """Least cost of removing the surplus of a set."""
         cost, _ = self._of(cut.need, cut.shards, float(self._problem.upper.max()), once=False)
         return cost
 
     def _outside(self, need: float, inside: Ints, most: float, *, once: bool) -> float:
-        """Cover by shards outside a set; the best of them are enough to look at."""
+        """Cover by shards outside a set; trying the best of them is enough."""
         p = self._problem
         if most not in self._orders:
             self._orders[most] = np.argsort(-np.minimum(p.load, most) / p.cost, kind="stable")
@@ -196,7 +197,7 @@ class _Covers:
             if looked >= len(order):
                 return cost
             following = order[looked]
-            # Pieces of shards not looked at are no better than the worst that was used.
+            # Pieces of untried shards are no better than the worst used piece.
             if worst >= min(p.load[following], most, need) / p.cost[following]:
                 return cost
             looked *= 4
@@ -204,12 +205,12 @@ class _Covers:
     def _of(
         self, need: float, shards: Ints | Longs, most: float, *, once: bool
     ) -> tuple[float, float]:
-        """The cost, and the load a unit of cost of the last piece used; 0 if they do not do."""
+        """The cost, and the load per cost of the last used piece; 0 if all are too little."""
         load, cost = self._problem.load[shards], self._problem.cost[shards]
         whole = np.floor(load / most).astype(np.int64)
         copies = np.ones(len(load), dtype=np.int64) if once else whole + 1
         size = np.repeat(np.minimum(load, most), copies)
-        if not once and len(size):  # the last piece of a shard is what the others leave
+        if not once and len(size):  # the last piece of a shard is the remainder
             size[np.cumsum(copies) - 1] = load - whole * most
         price = np.repeat(cost, copies)[size > 0]
         size = np.minimum(size[size > 0], need)
@@ -229,7 +230,7 @@ class _Covers:
 
 
 def _missing(problem: Round) -> float:
-    """Cost of the replicas that shards lack, leaving out those on draining servers."""
+    """Cost of the missing replicas of shards, without those on draining servers."""
     stays = ~problem.drain[problem.server]
     has = np.bincount(problem.shard[stays], minlength=problem.shards)
     lacking = np.maximum(problem.fewest - has, 0)
@@ -240,7 +241,7 @@ def _missing(problem: Round) -> float:
 
 
 def _crowded(problem: Round) -> float:
-    """Cost of moving out of servers without room the shards that have no other replica."""
+    """Cost of moving shards without another replica out of servers without room."""
     out = 0.0
     alone = np.bincount(problem.shard, minlength=problem.shards) == 1
     used = np.bincount(problem.server, problem.footprint[problem.shard], problem.servers)

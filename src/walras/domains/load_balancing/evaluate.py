@@ -1,4 +1,4 @@
-"""What shares do to a round, from the definition alone: loads, moves, breaches of limits."""
+"""The effects of shares on a round, from the definition alone: loads, moves, violations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Evaluation:
     """Moves, cost and feasibility of a placement, by plain arithmetic.
 
     Attributes:
-        moves: Pairs that hold a replica now and did not before.
+        moves: Number of pairs with a new replica.
         cost: Their cost.
-        violation: Largest breach: of bands relative to the mean load, of memory relative to it, of
-            shares that do not sum to one, of counts of replicas and zones.
+        violation: Largest violation: of bands relative to the mean load, of memory relative to the
+            room, of sums of shares, of counts of replicas and zones.
         loads: (servers,) load of each server.
 
     Example:
@@ -38,12 +38,12 @@ class Evaluation:
 
 
 def evaluate(problem: Round, shares: Floats, placement: Bools | None = None) -> Evaluation:
-    """Evaluate a placement by plain arithmetic; it knows no solver.
+    """Evaluate a placement by plain arithmetic, without a solver.
 
     Args:
         problem: The round.
         shares: (servers, shards) part of each shard's load on each server.
-        placement: (servers, shards) where replicas are; where shares are positive if None.
+        placement: (servers, shards) True at replicas; where shares are positive if None.
 
     Returns:
         Moves, cost, violation and loads.

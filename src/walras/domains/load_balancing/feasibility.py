@@ -1,4 +1,4 @@
-"""Rounds that no placement can meet: which limit is too tight, and the least that would do."""
+"""Infeasible rounds: the limit that is too tight, and its least relaxation."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from walras.domains.load_balancing.search import Effort, search
 from walras.errors import InfeasibleError
 from walras.settings import Settings
 
-_SECONDS = 2.0  # for each question to HiGHS
-_DIGITS = 3  # of a least relaxation
+_SECONDS = 2.0  # seconds for each question to HiGHS
+_DIGITS = 3  # digits of a least relaxation
 _STEPS = 30
-_CLOSE = 1e-6  # relative: where halving ends
-_WIDEST = 64.0  # a band that is surely enough if any is
+_CLOSE = 1e-6  # relative accuracy at which the bisection ends
+_WIDEST = 64.0  # a band that suffices if any band does
 
 
 def refuse_impossible(problem: Round) -> None:
-    """Refuse a round that plain counting shows to be impossible.
+    """Refuse a round that counting alone shows to be infeasible.
 
     Raises:
-        InfeasibleError: Names the shard or the limit, and the least relaxation that would do.
+        InfeasibleError: Names the shard or the limit, and the least relaxation that suffices.
     """
     _refuse_bulky_shards(problem)
     _refuse_hot_shards(problem)
@@ -33,10 +33,10 @@ def refuse_impossible(problem: Round) -> None:
 
 
 def refuse_unmet(problem: Round) -> None:
-    """Refuse a round for which HiGHS has proved that there is no placement.
+    """Refuse a round that HiGHS has proved infeasible.
 
     Raises:
-        InfeasibleError: With the least band and the least memory that would do.
+        InfeasibleError: Names the least band and the least memory that suffice.
     """
     raise InfeasibleError(
         "no placement meets the band within the memory",
@@ -116,7 +116,7 @@ def _refuse_little_memory(problem: Round) -> None:
 
 
 def _relaxations(problem: Round) -> str:
-    """The least memory and the least band that would do, each found with the other as it is."""
+    """The least memory and the least band that suffice, each with the other unchanged."""
     ways = []
     same = np.ptp(problem.footprint) == 0.0
     unit = float(problem.footprint[0]) if same else 0.0
@@ -140,13 +140,13 @@ def _relaxations(problem: Round) -> str:
 def _least(
     relaxed: Callable[[float], Round], tight: float, widest: float, unit: float
 ) -> float | None:
-    """The least number for which a placement was found; None if none does.
+    """The least number for which a placement was found; None if there is none.
 
     Args:
         relaxed: The round with that number.
-        tight: A number that does not do.
-        widest: A number that does, if any does.
-        unit: What it is a multiple of; 0 for any, to three digits.
+        tight: A number that does not suffice.
+        widest: A number that suffices, if any does.
+        unit: Unit of the number; 0 for any number of three digits.
     """
     low = tight if unit <= 0.0 else float(np.floor(tight / unit + 1e-9)) * unit
     high = widest
@@ -164,7 +164,7 @@ def _least(
             low = middle
     if unit > 0.0:
         return float(np.ceil(high / unit - 1e-9)) * unit
-    # Halving ends a little above the least; a round number just below is tried.
+    # Bisection ends a little above the least number, so a round number just below is tried.
     between = _rounded_up(low)
     return between if between < high and _is_met(relaxed(between)) else _rounded_up(high)
 
@@ -183,7 +183,7 @@ def _is_met(problem: Round) -> bool:
 
 
 def _rounded_up(value: float) -> float:
-    """The least number of three digits that is not below, but for rounding."""
+    """The least number of three digits that is not below the value, up to rounding."""
     if value <= 0.0 or not np.isfinite(value):
         return value
     unit = 10.0 ** (np.floor(np.log10(value)) - _DIGITS + 1)

@@ -1,4 +1,4 @@
-"""From what a user states to a checked :class:`Round`; each fault is one error with its remedy."""
+"""Checks of users' data, which give a :class:`Round`; each fault is one error with its remedy."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def make_round(
         zone: (servers,) rack or zone of each server; each server is its own if None.
         spread: Least number of zones in which every shard has a replica.
         replicas: Number of replicas of each shard, one number or (shards,); any number if None.
-        servers: Labels, or number, of the servers where the placement does not say.
+        servers: Labels or number of the servers, if the placement does not have them.
 
     Returns:
         The round, for :func:`solve_round`.
 
     Raises:
-        InputError: An argument cannot be used; names it, the place in it and what is allowed.
+        InputError: An argument cannot be used; the message says which, where, and what is allowed.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -95,7 +95,7 @@ def _names(given: Sequence[object] | pd.Index | int, where: str) -> tuple[str, .
 
 
 def _positive(given: Any, where: str, count: int | None, *, finite: bool = True) -> Floats:
-    """(count,) positive numbers; one number stands for all.
+    """Check (count,) positive numbers; one number stands for all.
 
     Raises:
         InputError: Another length, or a number that is not positive (or not finite).
@@ -122,7 +122,7 @@ def _positive(given: Any, where: str, count: int | None, *, finite: bool = True)
 def _placement(
     given: Placement, servers: Sequence[object] | int | None, shards: tuple[str, ...]
 ) -> tuple[sp.coo_array, tuple[str, ...]]:
-    """The entries, shard by shard, that are not zero, and the servers' labels."""
+    """The nonzero entries, shard by shard, and the servers' labels."""
     if isinstance(given, str) or (not sp.issparse(given) and np.ndim(given) == 0):  # type: ignore[arg-type]
         raise InputError(
             f"is {given!r}",
@@ -140,7 +140,7 @@ def _placement(
 
 
 def _order(labels: pd.Index, shards: tuple[str, ...]) -> list[int]:
-    """Where the placement has each shard; as they come where it does not name them.
+    """Where the placement has each shard; in its own order if it does not name them.
 
     Raises:
         InputError: It names other shards than the loads do.
@@ -149,7 +149,7 @@ def _order(labels: pd.Index, shards: tuple[str, ...]) -> list[int]:
     at = {name: k for k, name in enumerate(names)}
     odd = sorted(set(names) ^ set(shards))
     if odd and any(some == tuple(map(str, range(len(some)))) for some in (names, shards)):
-        return list(range(len(names)))  # one of the two is only counted
+        return list(range(len(names)))  # one of the two has only a number
     if odd:
         where, other = ("placement", "the loads") if odd[0] in at else ("loads", "the placement")
         raise InputError(
@@ -164,7 +164,7 @@ def _order(labels: pd.Index, shards: tuple[str, ...]) -> list[int]:
 def _by_shard(
     given: Any, servers: Sequence[object] | int | None, shards: tuple[str, ...]
 ) -> tuple[sp.coo_array, tuple[str, ...]]:
-    """One server a shard."""
+    """The entries of a placement with one server for each shard."""
     if isinstance(given, pd.Series):
         given = given.iloc[_order(given.index, shards)]
     homes = [str(home) for home in given]
@@ -187,7 +187,7 @@ def _by_shard(
 def _by_matrix(
     given: Any, servers: Sequence[object] | int | None, shards: tuple[str, ...]
 ) -> tuple[sp.coo_array, tuple[str, ...]]:
-    """Shares or True, servers by shards."""
+    """The entries of a matrix of shares or True, servers by shards."""
     labels = None
     if isinstance(given, pd.DataFrame):
         labels = _names(given.index, "placement")
@@ -229,7 +229,7 @@ def _by_matrix(
 
 
 def _shares(entries: sp.coo_array) -> Floats:
-    """Shares that sum to one over each shard."""
+    """Scale shares to sum to one over each shard."""
     whole = np.bincount(entries.col, entries.data, entries.shape[1])
     return np.asarray(entries.data / whole[entries.col])
 
@@ -264,7 +264,7 @@ def _zones(given: Sequence[object] | None, count: int) -> Ints:
 
 
 def _replicas(given: Any, shards: int, servers: int) -> Ints:
-    if np.ndim(given) == 0:  # one fault, not one of the first shard
+    if np.ndim(given) == 0:  # one error, not one about the first shard
         checks.whole(given, "setting replicas", 1, servers)
     out = _positive(given, "replicas", shards)
     checks.refuse_first(

@@ -1,4 +1,4 @@
-"""A load-balancing round as checked arrays: shards, servers, and what is where now."""
+"""A load-balancing round as checked arrays: shards, servers, and the present placement."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Round:
         cost: (shards,) cost of a new replica, > 0.
         weight: (servers,) speed of each server, > 0; their share of the load is proportional to it.
         memory: (servers,) room for replicas.
-        drain: (servers,) True where the server is to be emptied.
+        drain: (servers,) True on servers to be emptied.
         band: Half the width of the band around the targets, relative.
-        server: (replicas,) server of each replica that is there now.
+        server: (replicas,) server of each present replica.
         shard: (replicas,) its shard.
-        share: (replicas,) the part of the shard's load that it carries now.
+        share: (replicas,) its present part of the shard's load.
         zone: (servers,) number of the rack or zone of each server.
-        spread: Least number of zones that a shard's replicas must stand in.
+        spread: Least number of zones with a replica of each shard.
         replicas: (shards,) number of replicas that each shard must have, or None.
         server_names: (servers,) labels.
         shard_names: (shards,) labels.
@@ -68,7 +68,7 @@ class Round:
 
     @cached_property
     def target(self) -> Floats:
-        """(servers,) the load of each server were all balanced."""
+        """(servers,) the load of each server if all were balanced."""
         weight = np.where(self.drain, 0.0, self.weight)
         return np.asarray(weight * (self.load.sum() / weight.sum()))
 
@@ -89,14 +89,14 @@ class Round:
 
     @cached_property
     def held(self) -> Bools:
-        """(servers, shards) True where a replica is now."""
+        """(servers, shards) True at present replicas."""
         out = np.zeros((self.servers, self.shards), dtype=np.bool_)
         out[self.server, self.shard] = True
         return out
 
     @cached_property
     def fewest(self) -> Ints:
-        """(shards,) replicas that each shard needs at least: no server takes more than its band."""
+        """(shards,) least number of replicas of each shard within the servers' bands."""
         count = np.ceil(self.load / self.upper.max() - 1e-9).astype(np.int32)
         count = np.maximum(count, max(1, self.spread))
         return np.asarray(
@@ -104,7 +104,7 @@ class Round:
         )
 
     def loads_now(self) -> Floats:
-        """(servers,) load as the replicas carry it now."""
+        """(servers,) present load."""
         carried = self.share * self.load[self.shard]
         return np.bincount(self.server, carried, self.servers).astype(np.float64)
 
@@ -131,13 +131,13 @@ class Round:
         return replace(self, memory=memory)
 
     def after(self, load: Floats, server: Ints, shard: Ints, carried: Floats) -> Round:
-        """The round that follows: the same servers and options, new loads.
+        """The next round: the same servers and options, new loads.
 
         Args:
             load: (shards,) new loads.
-            server: (replicas,) servers of the replicas that are there then.
+            server: (replicas,) servers of the replicas in the next round.
             shard: (replicas,) their shards.
-            carried: (replicas,) what they carried of this round's loads.
+            carried: (replicas,) their loads in this round.
 
         Returns:
             The next round.

@@ -1,14 +1,14 @@
-"""The round as a mixed-integer program over chosen (server, shard) pairs, with strengthening cuts.
+"""The round as a mixed-integer program over chosen (server, shard) pairs, with cuts.
 
 Minimise the cost of the new replicas y over shares x:
 
     lower_i <= sum_j load_j x_ij <= upper_i,   sum_i x_ij = 1,   sum_j footprint_j y_ij <= memory_i,
     x_ij <= u_ij y_ij,   u_ij = min(1, upper_i / load_j),   sum_i y_ij >= fewest_j (= r when fixed),
 
-and replicas of a shard in at least ``spread`` zones. Linear relaxations of this are useless, since
-small shares make small fractions of moves; what :mod:`.bound` counts, as rows on y, helps: a set
-that lacks d needs ``sum min(load_j u_ij, d) y_ij >= d`` over new replicas in it, and likewise for
-shards with a surplus.
+and replicas of a shard in at least ``spread`` zones. Its linear relaxation is weak, since small
+shares allow small fractions of moves. The counts of :mod:`.bound` as rows on y make it stronger: a
+set that lacks d needs ``sum min(load_j u_ij, d) y_ij >= d`` over new replicas in it, and likewise
+for shards with a surplus.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-SMALL = 4096  # pairs up to which all of them go to HiGHS
-_INSIDE = 1e-5  # relative: how far inside the bands to look when HiGHS' tolerance left them
-_DONORS = 48  # shards that a needy server may choose from, doubled when they do not do
+SMALL = 4096  # pairs up to which HiGHS gets all of them
+_INSIDE = 1e-5  # relative distance inside the bands to aim at when HiGHS' tolerance left them
+_DONORS = 48  # shards that a needy server may choose from, doubled if they are not enough
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What HiGHS found over the chosen pairs.
+    """The result of HiGHS on the chosen pairs.
 
     Attributes:
         placed: The best placement, or None.
-        bound: Of the cost over these pairs; over all placements where all pairs were chosen.
+        bound: Lower bound on the cost over these pairs; over all placements if all pairs were
+            chosen.
         status: ``infeasible`` says that no placement on these pairs meets the limits.
     """
 
@@ -49,19 +50,19 @@ class Found:
 
 
 def all_pairs(problem: Round) -> Bools:
-    """(servers, shards) True where a replica may be."""
+    """(servers, shards) True where a replica may be placed."""
     return np.repeat(~problem.drain[:, None], problem.shards, axis=1)
 
 
 def near_pairs(problem: Round, bound: Bound, placed: Placed | None, widen: int, seed: int) -> Bools:
-    """Pairs among which few moves are likely: replicas, needy servers times hot shards.
+    """Pairs that few moves are likely to need: present replicas, and hot shards for needy servers.
 
     Args:
         problem: The round.
-        bound: Its cuts tell who is in need.
-        placed: A placement whose pairs are taken in, or None.
+        bound: The bound, whose cuts show the needy servers.
+        placed: A placement whose pairs are included, or None.
         widen: Factor on the number of pairs.
-        seed: Of the draws.
+        seed: Seed of the draws.
     """
     random = np.random.default_rng(seed)
     out = problem.held.copy()
@@ -90,14 +91,14 @@ def near_pairs(problem: Round, bound: Bound, placed: Placed | None, widen: int, 
 def solve_pairs(
     problem: Round, pairs: Bools, bound: Bound, settings: Settings, start: Placed | None = None
 ) -> Found:
-    """The least cost over some pairs, by HiGHS.
+    """Minimise the cost over some pairs, by HiGHS.
 
     Args:
         problem: The round.
         pairs: (servers, shards) pairs that may hold a replica.
-        bound: Its cuts strengthen the relaxation.
+        bound: The bound, whose cuts strengthen the relaxation.
         settings: ``time_limit``, and ``tolerance`` on the relative gap.
-        start: A placement on these pairs to begin from.
+        start: A first placement on these pairs.
     """
     for inside in (0.0, _INSIDE):
         program = _Program(problem, pairs, bound, inside)
@@ -178,7 +179,7 @@ class _Program:
         return out
 
     def placed(self, columns: Floats) -> Placed | None:
-        """The placement of a solution, balanced exactly; None where that is not possible."""
+        """The placement of a solution, balanced exactly; None if that is not possible."""
         p = self._p
         here = columns[self._pairs : 2 * self._pairs] > 0.5
         server, shard = self._server[here], self._shard[here]
@@ -226,7 +227,7 @@ class _Program:
         self._add(rows, y[chosen], value, np.array([need]), np.array([np.inf]))
 
     def _add_zones(self, y: npt.NDArray[np.integer]) -> None:
-        """z of a shard and zone is at most the replicas there; a shard's sum to the spread."""
+        """Add zones: z is at most the replicas of a shard in a zone, and sums to the spread."""
         p, cells = self._p, self._zones * self._p.shards
         z = 2 * self._pairs + np.arange(cells)
         cell = p.zone[self._server].astype(np.int64) * p.shards + self._shard
@@ -239,6 +240,6 @@ class _Program:
 
 
 def without_costs(problem: Round) -> Round:
-    """The round in which only being possible matters: nothing is anywhere, so all costs alike."""
+    """The same round without a present placement, so that all costs are equal."""
     nothing = np.zeros(0, dtype=np.int32)
     return replace(problem, server=nothing, shard=nothing, share=np.zeros(0))

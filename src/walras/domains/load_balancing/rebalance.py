@@ -1,4 +1,4 @@
-"""One round of load balancing: bound, search, and HiGHS where they leave a gap."""
+"""One round of load balancing: bound, local search, and HiGHS if a gap remains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from walras.progress import OnProgress, Progress
 from walras.settings import Settings
 from walras.status import Status
 
-_PROGRAM_SECONDS = 5.0  # for a mixed-integer program, where the caller sets no limit
+_PROGRAM_SECONDS = 5.0  # seconds for a mixed-integer program if the caller sets no limit
 _WIDENINGS = (1, 4, 16)
 _MET = 1e-9
 _NONE = Placed(*(np.zeros(0, dtype=np.int32),) * 2, np.zeros(0), np.inf)
@@ -40,10 +40,9 @@ class Options:
     """Settings of the search for a placement.
 
     Attributes:
-        keep: Whether replicas that are not needed now are kept. They use free memory and save
-            moves in later rounds.
-        attempts: Most attempts of the local search.
-        time_limit: Seconds, or None; the best placement found comes back with its bound.
+        keep: Whether idle replicas are kept. They use free memory and save moves in later rounds.
+        attempts: Largest number of attempts of the local search.
+        time_limit: Seconds, or None. At the limit the best placement is returned with its bound.
         seed: Seed of the random choices.
         on_progress: Called with a :class:`walras.progress.Progress`; returning True stops.
 
@@ -108,9 +107,9 @@ def rebalance(
         zone: (servers,) rack or zone of each server; each server is its own if None.
         spread: Least number of zones in which every shard has a replica.
         replicas: Replicas that each shard must have, one number or (shards,); any number if None.
-        servers: Labels, or number, of the servers where the placement does not say.
+        servers: Labels or number of the servers, if the placement does not have them.
         keep: Whether idle replicas are kept; see :class:`Options`.
-        attempts: Most attempts of the local search.
+        attempts: Largest number of attempts of the local search.
         time_limit: Seconds, or None for no limit.
         seed: Seed of the random choices.
         on_progress: Called with a :class:`walras.progress.Progress`; returning True stops.
@@ -120,8 +119,8 @@ def rebalance(
 
     Raises:
         InputError: An argument is not usable.
-        InfeasibleError: No placement meets the limits; says which relaxation would do.
-        EngineError: None was found, nor a proof that there is none.
+        InfeasibleError: No placement meets the limits; names a relaxation that suffices.
+        EngineError: Neither a placement nor a proof of infeasibility was found.
 
     Example:
         >>> from walras.domains.load_balancing import rebalance
@@ -157,14 +156,14 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
 
     Args:
         problem: The round.
-        options: How to search; the defaults if None.
+        options: Options of the search; the defaults if None.
 
     Returns:
         The placement, with its moves and bound.
 
     Raises:
-        InfeasibleError: No placement meets the limits; says which relaxation would do.
-        EngineError: None was found, and it is not proved that there is none.
+        InfeasibleError: No placement meets the limits; names a relaxation that suffices.
+        EngineError: Neither a placement nor a proof of infeasibility was found.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -211,7 +210,7 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
 
 @dataclass
 class _Ending:
-    """Why the search ended, where it proved no optimum."""
+    """The reason why the search ended without a proof of optimality."""
 
     options: Options
     interrupted: bool = False
@@ -239,7 +238,7 @@ def _effort(options: Options, bound: Bound, began: float, ending: _Ending) -> Ef
 def _by_program(
     problem: Round, bound: Bound, placed: Placed, options: Options, began: float
 ) -> Found:
-    """HiGHS over all pairs of a small round; else, if there is nothing yet, over likely pairs."""
+    """Run HiGHS over all pairs of a small round, or over likely pairs if nothing was found."""
 
     def settings() -> Settings:
         left = _PROGRAM_SECONDS

@@ -1,4 +1,4 @@
-"""What a round of rebalancing did: shares, transfers, and the bound beside their cost."""
+"""The result of a round of rebalancing: shares, transfers, and the bound beside their cost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ROOM = 1e300  # of servers without a limit, as a denominator
 
 @dataclass(frozen=True)
 class Transfer:
-    """The copy of a shard, or of a part of it, to a server that did not hold it.
+    """The copy of a shard, or of a part of it, to a server that did not hold it before.
 
     Attributes:
         shard: Label of the shard.
-        source: Label of the server it is copied from, empty for a shard that was nowhere.
+        source: Label of the server that it is copied from, empty for a shard without a server.
         target: Label of the server that gets it.
-        load: Load that it carries there.
+        load: Its load there.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -53,12 +53,12 @@ class Rebalanced:
         problem: The round.
         server: (replicas,) server of each replica.
         shard: (replicas,) its shard.
-        load: (replicas,) load that it carries.
-        bound: No placement within the limits moves for a lower cost.
+        load: (replicas,) its load.
+        bound: A lower bound on the cost of any feasible placement.
         status: ``optimal`` when cost and bound meet.
         seconds: Wall time.
         attempts: Attempts of the local search.
-        method: How the placement was found.
+        method: The method that found the placement.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -91,42 +91,42 @@ class Rebalanced:
 
     @cached_property
     def placement(self) -> Bools:
-        """(servers, shards) True where a replica is, idle ones too."""
+        """(servers, shards) True at replicas, also idle ones."""
         out = np.zeros((self.problem.servers, self.problem.shards), dtype=np.bool_)
         out[self.server, self.shard] = True
         return read_only(out)
 
     @cached_property
     def is_new(self) -> Bools:
-        """(replicas,) True where the replica was not there before."""
+        """(replicas,) True on new replicas."""
         return read_only(~self.problem.held[self.server, self.shard])
 
     @property
     def moves(self) -> int:
-        """Number of replicas that were not there before."""
+        """Number of new replicas."""
         return int(self.is_new.sum())
 
     @property
     def value(self) -> float:
-        """What is minimised: the cost of the moves; their number where every move costs one."""
+        """The minimised cost of the moves; their number if every move costs one."""
         return float(self.problem.cost[self.shard[self.is_new]].sum())
 
     cost = renamed_attribute("Rebalanced.cost", "value")
 
     @property
     def gap(self) -> float:
-        """How far the cost can be above the least possible, relative to it."""
+        """The possible distance of the cost from the least cost, relative to it."""
         return max(0.0, self.value - self.bound) / max(self.value, 1e-300)
 
     @cached_property
     def loads(self) -> Floats:
-        """(servers,) load of each server afterwards."""
+        """(servers,) load of each server in the result."""
         loads = np.bincount(self.server, self.load, self.problem.servers).astype(np.float64)
         return read_only(loads)
 
     @cached_property
     def violation(self) -> float:
-        """Largest breach of a limit: of bands relative to the mean load, of memory to the room."""
+        """Largest violation: of bands relative to the mean load, of memory relative to the room."""
         p = self.problem
         mean = float(p.load.sum()) / p.servers
         used = np.bincount(self.server, p.footprint[self.shard], p.servers)
@@ -145,7 +145,7 @@ class Rebalanced:
 
     @cached_property
     def transfers(self) -> tuple[Transfer, ...]:
-        """What is copied from where to where, the largest load first."""
+        """The copies with their source and target, the largest load first."""
         before = self.problem.share * self.problem.load[self.problem.shard]
         gave = self._given(before)
         p, out = self.problem, []
@@ -161,7 +161,7 @@ class Rebalanced:
         return tuple(sorted(out, key=lambda transfer: -transfer.load))
 
     def _given(self, before: Floats) -> dict[int, dict[int, float]]:
-        """Of each shard, how much load each server that had it before gave away."""
+        """For each shard, the load that each earlier server gave away."""
         p = self.problem
         gave: dict[int, dict[int, float]] = {}
         for e in range(len(p.server)):
@@ -176,7 +176,7 @@ class Rebalanced:
         return pd.DataFrame([vars(t) for t in self.transfers], columns=columns)
 
     def next_round(self, load: Floats) -> Round:
-        """The next round: the same servers and options, the placement as it is now, new loads.
+        """The next round: the same servers and options, this placement, new loads.
 
         Args:
             load: (shards,) new loads, > 0.

@@ -1,7 +1,6 @@
-"""Constructive start and local search: from a round to a placement within all bands.
+"""Construction and local search: from a round to a placement within all bands.
 
-Servers are put in an order that their labels have no part in, so that a relabelled round gets the
-same answer.
+The order of servers does not depend on their labels, so a relabelled round gets the same answer.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from walras.kernels.local_search import flow, place
 from walras.kernels.local_search.random_numbers import seeded
 from walras.types import Floats, Ints
 
-IDLE = 1e-4  # load that a kept replica carries at least, of the mean server's
+IDLE = 1e-4  # least load of a kept replica, as a share of the mean server's
 _CHUNK = 250  # attempts between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """A placement: where each shard is, and how its load is split.
+    """A placement: the servers of each shard, and the split of its load.
 
     Attributes:
         server: (replicas,) servers.
         shard: (replicas,) shards.
         load: (replicas,) loads.
-        cost: Cost of the replicas that were not there before, infinite if none was found.
+        cost: Cost of the new replicas, infinite if no placement was found.
         attempts: Attempts of the local search.
     """
 
@@ -42,12 +41,12 @@ class Placed:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long the local search goes on.
+    """The limits of the local search.
 
     Attributes:
-        attempts: Attempts at most.
+        attempts: Largest number of attempts.
         enough: Cost at which to stop.
-        seed: Of its random choices.
+        seed: Seed of its random choices.
         proceed: Called with (attempts, cost) now and then; False stops.
     """
 
@@ -58,7 +57,7 @@ class Effort:
 
 
 def search(problem: Round, effort: Effort) -> Placed:
-    """A placement within all bands, its cost near the least; infinite cost if none was found."""
+    """Find a placement within all bands at nearly least cost; infinite cost if there is none."""
     order = _canonical(problem)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=order.dtype)
@@ -88,14 +87,14 @@ def _search(problem: Round, effort: Effort) -> Placed:
 
 
 def _homeless(problem: Round) -> Ints:
-    """Shards that are nowhere, largest first."""
+    """Shards without a server, largest first."""
     has = np.bincount(problem.shard, minlength=problem.shards)
     nowhere = np.flatnonzero(has == 0)
     return nowhere[np.argsort(-problem.load[nowhere], kind="stable")].astype(np.int32)
 
 
 def _canonical(problem: Round) -> Ints:
-    """(servers,) the servers in an order that depends on what they are and hold alone."""
+    """(servers,) order of the servers that depends only on their data and their shards."""
     held: list[list[tuple[int, float]]] = [[] for _ in range(problem.servers)]
     for i, j, part in zip(
         problem.server.tolist(), problem.shard.tolist(), problem.share.tolist(), strict=True
@@ -126,16 +125,16 @@ def _ordered(problem: Round, order: Ints, rank: Ints) -> Round:
 
 
 def tidied(problem: Round, placed: Placed, *, keep: bool) -> Placed:
-    """The placement with its idle replicas kept, or with as few replicas as bands allow.
+    """The placement with its idle replicas kept, or with as few replicas as the bands allow.
 
-    A kept replica carries a little, :data:`IDLE` of the mean server's load, so that it counts as
-    placed in the next round; it costs nothing now and may save a move then. Replicas that the band
-    leaves no room to keep are dropped.
+    A kept replica has a small load, :data:`IDLE` of the mean server's load, so that it counts as
+    placed in the next round. It costs nothing now and may save a move then. Replicas that do not
+    fit into the bands are dropped.
 
     Args:
         problem: The round.
         placed: A placement within all bands.
-        keep: Whether to keep replicas that others could take over from.
+        keep: Whether to keep replicas whose load others could take.
     """
     tidy = _Tidy(problem, placed)
     for e in np.argsort(placed.load, kind="stable").tolist():
@@ -147,7 +146,7 @@ def tidied(problem: Round, placed: Placed, *, keep: bool) -> Placed:
 
 
 class _Tidy:
-    """Shifts load between the replicas of a shard, servers staying within their bands."""
+    """Shifts load between the replicas of a shard, within the bands of servers."""
 
     def __init__(self, problem: Round, placed: Placed) -> None:
         self._problem, self._placed = problem, placed
@@ -160,11 +159,11 @@ class _Tidy:
             self._of_shard.setdefault(j, []).append(e)
 
     def is_new(self, e: int) -> bool:
-        """Whether the replica was not there before."""
+        """Whether the replica is new."""
         return not self._problem.held[self._placed.server[e], self._placed.shard[e]]
 
     def keep(self, e: int) -> None:
-        """Give an idle replica its least load, from the replica that carries most."""
+        """Give an idle replica its least load, from the replica with the largest load."""
         donor = max(self._others(e), key=self._load.__getitem__, default=e)
         amount = min(self._least, 0.5 * float(self._load[donor])) - float(self._load[e])
         if amount <= 0.0 or donor == e:
@@ -175,7 +174,7 @@ class _Tidy:
             self._hand_over(e)
 
     def drop(self, e: int) -> None:
-        """Remove a replica if another of its shard can take over what it carries."""
+        """Remove a replica if another one of its shard can take its load."""
         if not self._hand_over(e):
             self.keep(e)
 

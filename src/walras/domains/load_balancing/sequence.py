@@ -1,4 +1,4 @@
-"""Round after round: the sequence on which POP and DeDe are measured, and what policies make of it.
+"""Sequences of rounds: the published sequence of POP and DeDe, and the results of policies on it.
 
 Round r with n shards and m servers: shard j = 0 ... n - 1 has the load
 ``round(10^6 (1024 j / n + 1)^-z_r) / 10^4`` with z_r = 0.25 + 0.5 u_r and the numbers u of the data
@@ -39,14 +39,14 @@ class RoundRecord:
 
     Attributes:
         index: Number of the round.
-        moves: Placements that were absent the round before, counted above a load of 1e-6.
+        moves: Placements that were absent in the round before, counted above a load of 1e-6.
         moves_stricter: The same above 1e-3.
-        bound: Proved least cost of the round, from the placement that it began with.
+        bound: Proved least cost of the round, from its first placement.
         seconds: Wall time of the policy.
-        replicas: Replicas afterwards.
+        replicas: Number of replicas at the end of the round.
         lowest: Least load of a server over its target.
         highest: Largest load of a server over its target.
-        violation: Largest breach of a limit.
+        violation: Largest violation of a limit.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -74,7 +74,7 @@ class Rounds:
         policy: Its name.
         rounds: One record per round.
         last: The last round's result.
-        status: ``feasible``, or ``interrupted`` where ``on_progress`` left rounds out.
+        status: ``feasible``, or ``interrupted`` if ``on_progress`` stopped before the last round.
 
     Example:
         >>> from walras.domains import load_balancing as lb
@@ -93,7 +93,7 @@ class Rounds:
         return f"Rounds({self.policy!r}, {len(self.rounds)} rounds, {mean})"
 
     def frame(self) -> pd.DataFrame:
-        """One row a round, with the policy's name."""
+        """One row for each round, with the policy's name."""
         table = pd.DataFrame([vars(record) for record in self.rounds])
         table.insert(0, "policy", self.policy)
         return table
@@ -103,7 +103,7 @@ class Rounds:
 
         Args:
             stricter: Whether only loads above 1e-3 count.
-            warm_up: Rounds to leave out; none if there are no more than that.
+            warm_up: Number of rounds to leave out; none if there are no more than that.
 
         Returns:
             The mean.
@@ -209,7 +209,7 @@ def play(
     name: str = "Walras",
     on_progress: OnProgress | None = None,
 ) -> Rounds:
-    """Let a policy balance round after round; each starts from the placement before.
+    """Let a policy balance round after round; each round starts from the placement before.
 
     Args:
         first: The first round; its loads are those of ``numbers[0]``.
@@ -279,7 +279,7 @@ def _record(
 def counted_moves(
     before: tuple[Ints, Ints, Floats], after: tuple[Ints, Ints, Floats], shards: int, above: float
 ) -> int:
-    """Placements (server, shard, load) after a round that were not there before it.
+    """Count placements (server, shard, load) after a round that were not there before it.
 
     Args:
         before: Servers, shards and loads of the replicas before.

@@ -34,10 +34,10 @@ def read_round(
         servers: Columns ``server``; optional ``weight``, ``memory``, ``zone``, ``drain``. None for
             the servers that the shards name.
         band: Half the band's width, relative.
-        memory: Room on each server where its table has none.
-        drain: Servers to empty, beside those of the table.
-        spread: Zones that each shard must stand in.
-        replicas: Replicas of each shard, whatever its table says.
+        memory: Room on each server whose table has none.
+        drain: Servers to empty, in addition to those of the table.
+        spread: Least number of zones with a replica of each shard.
+        replicas: Number of replicas of each shard, in place of its table's.
 
     Returns:
         The round.
@@ -94,7 +94,7 @@ def _drained(server: Sheet) -> list[str]:
 
 
 def _servers_of(shard: Sheet) -> list[str]:
-    """The servers that the shards name, in the order of their first appearance."""
+    """The servers that the shards name, in the order of first appearance."""
     cells = (line["server"].text.split() for line in shard.lines)
     return list(dict.fromkeys(word.partition(":")[0] for words in cells for word in words))
 

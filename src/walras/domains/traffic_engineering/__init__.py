@@ -1,12 +1,13 @@
-"""Traffic engineering: which paths the traffic of a wide-area network takes.
+"""Traffic engineering: paths for the traffic of a wide-area network.
 
     net = load_topology("UsCarrier")
     demand = lognormal_traffic(net, seed=0)
     paths = candidate_paths(net, k=4)
     s = wl.solve(max_total_flow(net, demand, paths))  # s.x: the flow on each path
 
-States each objective directly as arrays; finds the candidate paths of large networks in minutes;
-has the baselines of the field, and an evaluation that trusts no solver.
+The package states each objective directly as arrays, and finds the candidate paths of large
+networks in minutes. It also has the baselines of the field, and an evaluation that does not depend
+on any solver.
 """
 
 from walras.domains.traffic_engineering.baselines import (

@@ -1,7 +1,7 @@
-"""What networks do today: shortest paths, demand pinning, POP.
+"""Baselines: shortest paths, demand pinning, POP.
 
-All maximise the total flow, return a feasible one, and say how long they took; demand pinning has
-the least utilisation as well.
+All maximise the total flow and return a feasible flow with its time; demand pinning also minimises
+the utilisation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from walras.separable import Separable
 from walras.solving import solve
 from walras.types import Bools, Floats
 
-_FULL = 1e-9  # share of its capacity below which a link is full
+_FULL = 1e-9  # share of its capacity below which the rest of a link counts as full
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class Baseline:
     Attributes:
         flow: (paths,) traffic on each path, feasible.
         seconds: Wall time, building the problem included.
-        ideal_seconds: What it would take on a machine for every part, as POP's authors report
-            it; NaN where there are no parts.
+        ideal_seconds: Time with one machine for every part, as POP's authors report it; NaN without
+            parts.
 
     Example:
         >>> from walras.domains import traffic_engineering as te
@@ -53,9 +53,9 @@ class Baseline:
 
 
 def shortest_path(network: Network, demand: Demand, paths: Paths) -> Baseline:
-    """Send all traffic on the first path of its pair; cut each flow to what its worst link allows.
+    """Send all traffic on the first path of its pair, cut to the share that the worst link allows.
 
-    A link that is asked for ``load > capacity`` lets ``capacity / load`` of everything pass.
+    A link with ``load > capacity`` passes the share ``capacity / load`` of all its traffic.
 
     Args:
         network: The network.
@@ -93,20 +93,20 @@ def demand_pinning(
     time_limit: float | None = None,
     threads: int | None = None,
 ) -> Baseline:
-    """The small demands on their shortest paths, the largest tenth by a linear program.
+    """Pin small demands to their shortest paths; a linear program routes the largest tenth.
 
-    Of the total flow the program has the capacity that the pinned traffic leaves, where that fits;
-    of the least utilisation it serves its demands in full beside the pinned load. Source: Xu et
-    al., OSDI 2025, section 7.1 (``Pinning``); Namyar et al., HotNets 2022.
+    For the total flow, the program uses the capacity that the pinned traffic leaves. For the least
+    utilisation, it serves its demands in full beside the pinned load. Source: Xu et al., OSDI 2025,
+    section 7.1 (``Pinning``); Namyar et al., HotNets 2022.
 
     Args:
         network: The network.
         demand: (nodes, nodes) traffic.
         paths: Candidate paths, the shortest of each pair first.
-        objective: ``flow``: as much traffic as fits; ``utilisation``: all of it, the fullest link
-            as empty as can be, which may be above 1.
-        engine: Solves the program.
-        time_limit: Of the program, in seconds.
+        objective: ``flow``: as much traffic as fits; ``utilisation``: all traffic, with the least
+            maximum utilisation, which may be above 1.
+        engine: The engine for the program.
+        time_limit: Time limit of the program, in seconds.
         threads: Worker threads.
 
     Returns:
@@ -137,7 +137,7 @@ def demand_pinning(
 def _flow_beside(
     network: Network, traffic: Floats, paths: Paths, top: Bools
 ) -> tuple[Floats, Separable | None]:
-    """Pinned flow that fits, and the largest flow of the top demands on what it leaves."""
+    """The pinned flow that fits, and the problem of the top demands on the remaining capacity."""
     whole = max_total_flow(network, traffic, paths)
     pinned = _on_first(paths, paths.demands(np.where(top, 0.0, traffic)), network.capacity)
     left = np.maximum(network.capacity - paths.loads(pinned), 0.0)
@@ -148,7 +148,7 @@ def _flow_beside(
 def _utilisation_beside(
     network: Network, traffic: Floats, paths: Paths, top: Bools
 ) -> tuple[Floats, Separable]:
-    """All pinned flow, and the least utilisation of the top demands beside it."""
+    """All pinned flow, and the problem of least utilisation for the top demands beside it."""
     min_max_utilisation(network, traffic, paths)  # checks all data
     pinned = np.zeros(paths.count)
     pinned[paths.first[:-1]] = paths.demands(np.where(top, 0.0, traffic))
@@ -177,9 +177,9 @@ def pop_flow(
         network: The network.
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
-        parts: Number of parts k; the field shows 4, 16 and 64. When None 4, or one a pair of
-            the paths if there are fewer.
-        seed: Of the split.
+        parts: Number of parts k; papers use 4, 16 and 64. None: 4, or the number of pairs if that
+            is less.
+        seed: Seed of the split.
         time_limit: Seconds.
         threads: Worker threads.
 
@@ -205,7 +205,7 @@ def pop_flow(
 
 
 def _on_first(paths: Paths, own: Floats, capacity: Floats) -> Floats:
-    """Each pair's traffic on its first path, cut to what the worst link on it lets pass."""
+    """Each pair's traffic on its first path, cut to the share that its worst link passes."""
     flow = np.zeros(paths.count)
     flow[paths.first[:-1]] = own
     load = paths.loads(flow)
@@ -215,9 +215,9 @@ def _on_first(paths: Paths, own: Floats, capacity: Floats) -> Floats:
 
 
 def _on_capacity(whole: Separable, capacity: Floats, paths: Paths, own: Floats) -> Separable | None:
-    """The problem with other capacities and for some demands only; None when nothing can flow.
+    """The problem with other capacities and some of the demands; None if nothing can flow.
 
-    Links without capacity close their paths, since an interior point needs an interior.
+    Paths over links without capacity are closed, since an interior-point method needs an interior.
     """
     m = paths.network.links
     full = capacity <= _FULL * paths.network.capacity

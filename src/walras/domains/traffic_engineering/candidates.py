@@ -1,4 +1,4 @@
-"""Candidate paths: found by compiled search, kept in the user's cache by what they depend on."""
+"""Candidate paths, found by compiled search and cached for the user."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from walras.types import Ints, Longs
 
 Kind = Literal["edge-disjoint", "shortest"]
 
-_VERSION = "2"  # of the search: another one must not find old files
+_VERSION = "2"  # of the search; another version must not read old files
 _MOST = 64
-_AHEAD = 4  # searches a thread that may wait: what they return stays small
+_AHEAD = 4  # searches for each thread that may wait, so that their results stay small
 _SEARCH = {"edge-disjoint": kernels.disjoint_from, "shortest": shortest_from}
 
 _Found = tuple[Ints, Ints, Ints]
@@ -49,21 +49,21 @@ def candidate_paths(
 ) -> Paths:
     """Up to k candidate paths for every ordered pair of nodes, fewest hops first.
 
-    ``edge-disjoint``: as many paths without a common link as there are, at most k, of least total
+    ``edge-disjoint``: as many paths without a common link as possible, at most k, of least total
     hops (Suurballe 1974; Bhandari 1999). ``shortest``: the k simple paths of fewest hops (Yen 1971,
-    Lawler 1972), which may share links. A pair that no path joins has none, and
-    :attr:`Paths.disconnected` counts such pairs.
+    Lawler 1972), which may share links. Pairs without a path are counted in
+    :attr:`Paths.disconnected`.
 
     The peers of Xu et al. (OSDI 2025) take the disjoint paths of one maximum flow, which are as
     many but not the shortest: on UsCarrier 486,158 links on 36,248 paths, against 484,208 here.
 
     Args:
-        network: The network; capacities play no part.
-        k: Paths a pair at most, 1 to 64.
-        kind: Which paths.
+        network: The network; capacities are ignored.
+        k: Largest number of paths for each pair, 1 to 64.
+        kind: Kind of paths.
         threads: Worker threads; all cores when None.
-        cache: Look in the user's cache and keep the paths there, by the hash of links, k and kind.
-        on_progress: Called with a Progress that counts the sources done.
+        cache: Whether to use the user's cache, by the hash of links, k and kind.
+        on_progress: Called with a Progress that counts the finished sources.
 
     Returns:
         The paths, ordered by pair.
@@ -92,14 +92,14 @@ def candidate_paths(
 
 
 def cache_folder() -> Path:
-    """Where candidate paths are kept, as the operating system wants it."""
+    """The folder for candidate paths, by the rules of the operating system."""
     return platformdirs.user_cache_path("walras") / "paths"
 
 
 def _search(
     network: Network, k: int, kind: Kind, threads: int | None, on_progress: OnProgress | None
 ) -> tuple[Longs, Ints, Ints]:
-    """Paths from every source, side by side: (pairs,) counts, hops, links, in source order."""
+    """Search paths from all sources in parallel: (pairs,) counts, hops, links, by source."""
     graph = kernels.make_graph(network.nodes, network.source, network.target)
     scratch = threading.local()
     search = _SEARCH[kind]
@@ -149,7 +149,7 @@ def _cache_file(network: Network, k: int, kind: Kind) -> Path:
 
 
 def _read(file: Path, network: Network) -> Paths | None:
-    """The paths in a file of the cache; None if it is absent or damaged."""
+    """Read the paths in a file of the cache; None if it is absent or damaged."""
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             counts, hops, links = (stored[name] for name in ("counts", "hops", "links"))
@@ -162,7 +162,7 @@ def _read(file: Path, network: Network) -> Paths | None:
 
 
 def _write(file: Path, found: Paths) -> None:
-    """Keep paths in the cache; a cache that cannot be written costs time, not the answer."""
+    """Write paths to the cache; a cache that cannot be written costs only time."""
     counts = np.zeros(found.network.nodes**2, dtype=np.uint8)
     counts[found.source.astype(np.int64) * found.network.nodes + found.target] = np.diff(
         found.first

@@ -1,4 +1,4 @@
-"""Maximum total flow in edge form: flows on links, one commodity a source, no candidate paths."""
+"""Maximum total flow in edge form: flows on links, one commodity for each source, no paths."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from walras.types import Floats, Longs
 
 
 def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
-    """Maximise the traffic served over all paths there are.
+    """Maximise the traffic served over all possible paths.
 
     Flows f_{es} of source s on link e and deliveries 0 <= g_{st} <= demand_{st} with
 
         sum_s f_es <= capacity_e,    inflow_s(v) - outflow_s(v) = g_sv    for every node v != s.
 
-    A link's flows are its resource's entries and a source's its demand's. Every source has as many
-    conservation rows as it reaches nodes, which is more than the interior point eliminates: above a
-    few dozen nodes this form is for ``engine="exact"``. It bounds what any set of candidate paths
-    can reach. Source: Zhang and Boyd, 2025.
+    Links are the resources and sources are the demands. Every source has a conservation row for
+    each node that it reaches, more than the interior point eliminates. So above a few dozen nodes
+    this form is for ``engine="exact"``. Its value is an upper bound for any set of candidate paths.
+    Source: Zhang and Boyd, 2025.
 
     Args:
         network: The network.
@@ -34,8 +34,8 @@ def max_total_flow_by_link(network: Network, demand: Demand) -> Separable:
         The problem, for :func:`walras.solve`.
 
     Raises:
-        InputError: The matrix does not fit, asks for nothing, or for traffic between nodes that no
-            path joins.
+        InputError: The matrix does not fit, has no demand, or has demand between nodes without a
+            path.
 
     Example:
         >>> import walras as wl
@@ -97,7 +97,7 @@ def _check_connected(network: Network, traffic: Floats, sources: Longs) -> None:
 
 
 def _rows(network: Network, sources: Longs, s: Longs, t: Longs) -> Rows:
-    """Capacities, then conservation at every node other than the source, source by source."""
+    """The rows: capacities, then conservation at every node but the source, source by source."""
     m, k, n = network.links, len(sources), network.nodes
     place = np.arange(n) - (np.arange(n) > sources[:, None])  # (sources, nodes) row of a node
     count = m + k * (n - 1)

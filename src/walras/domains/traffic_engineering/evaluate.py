@@ -1,4 +1,4 @@
-"""What a flow does to a network, computed from the data alone."""
+"""The effects of a flow on a network, computed from the data alone."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from walras.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Loads of the links and traffic served of one flow.
+    """Loads of the links, and the served traffic, of one flow.
 
     Attributes:
         load: (links,) traffic on each link.
         utilisation: (links,) load over capacity.
         served: (pairs,) traffic of each pair that has paths.
-        demand: (pairs,) what it asks for.
+        demand: (pairs,) demand of each pair.
         asked: Sum of the whole matrix, also of pairs without a path.
         violation: Largest amount by which a link or a demand is exceeded or a flow is negative,
             relative to the capacity or the demand.
@@ -46,12 +46,12 @@ class Evaluation:
 
     @property
     def total(self) -> float:
-        """Traffic served, up to each demand."""
+        """Served traffic, up to each demand."""
         return float(np.minimum(self.served, self.demand).sum())
 
     @property
     def satisfied(self) -> float:
-        """Share of all traffic that is served, 0 to 1; 1 where nothing is asked."""
+        """Share of all traffic that is served, 0 to 1; 1 without any demand."""
         return self.total / self.asked if self.asked else 1.0
 
     @property
@@ -61,18 +61,18 @@ class Evaluation:
 
     @property
     def least_share(self) -> float:
-        """The smallest share of a positive demand that is served; 1 where nothing is asked."""
+        """The smallest served share of a positive demand; 1 without any demand."""
         some = self.demand > 0
         return float(np.min(self.served[some] / self.demand[some], initial=1.0))
 
 
 def evaluate(demand: Demand, paths: Paths, flow: Floats) -> Evaluation:
-    """Evaluate a flow by plain arithmetic; it knows no solver.
+    """Evaluate a flow by plain arithmetic, without a solver.
 
     Args:
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
-        flow: (paths,) traffic on each.
+        flow: (paths,) traffic on each path.
 
     Returns:
         Loads, traffic served and the largest violation.

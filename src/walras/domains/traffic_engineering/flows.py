@@ -1,4 +1,4 @@
-"""Flows read from a table, as ``walras solve traffic -o csv`` prints them."""
+"""Flows from a table that ``walras solve traffic -o csv`` has printed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from walras.types import Floats
 
 
 def read_flows(path: Path, paths: Paths) -> Floats:
-    r"""Flows as ``-o csv`` prints them, on the paths that are candidates here.
+    r"""Read flows that ``-o csv`` has printed, on the candidate paths of this network.
 
     Args:
-        path: CSV: ``source,target,flow,path``, the path's nodes parted by spaces.
+        path: CSV: ``source,target,flow,path``, with spaces between the path's nodes.
         paths: The candidate paths.
 
     Returns:
@@ -24,7 +24,7 @@ def read_flows(path: Path, paths: Paths) -> Floats:
 
     Raises:
         DataError: The file cannot be read.
-        InputError: It is no such table, names a node that there is not, or no candidate path.
+        InputError: It is not such a table, or names an unknown node, or has no candidate path.
 
     Example:
         >>> from pathlib import Path

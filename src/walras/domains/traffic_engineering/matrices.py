@@ -20,14 +20,14 @@ Demand = npt.ArrayLike | pd.DataFrame
 
 
 def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
-    """(nodes, nodes) a matrix of traffic from row to column, checked.
+    """Check a (nodes, nodes) matrix of traffic from row to column.
 
     A labelled frame is matched by the nodes' names.
 
     Args:
         demand: The matrix.
-        network: The network it must fit.
-        name: What errors call it.
+        network: The network that it must fit.
+        name: Its name in errors.
 
     Raises:
         InputError: Another shape or other labels, a negative or infinite entry, traffic from a
@@ -57,14 +57,14 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
 
 
 def check_joined(demand: Floats, paths: Paths) -> None:
-    """Refuse demand between nodes that no path joins.
+    """Refuse demand between nodes without a path.
 
     Args:
         demand: (nodes, nodes) checked traffic.
         paths: Candidate paths.
 
     Raises:
-        InputError: There is such a demand; names the first and counts them.
+        InputError: There is such a demand; the message names the first and counts them.
     """
     lost = (demand > 0) & ~paths.joined()
     if not np.any(lost):
@@ -81,7 +81,7 @@ def check_joined(demand: Floats, paths: Paths) -> None:
 
 
 def joined_traffic(demand: Demand, paths: Paths) -> Floats:
-    """Remove the demands that no path joins, such as after link failures.
+    """Remove the demands between nodes without a path, such as after link failures.
 
     Args:
         demand: (nodes, nodes) traffic.
@@ -108,14 +108,14 @@ def joined_traffic(demand: Demand, paths: Paths) -> Floats:
 
 
 def load_traffic(path: str | Path, network: Network) -> Floats:
-    """A traffic matrix from a ``.npy`` or ``.csv`` file, or the demands of an SNDlib file.
+    """Read a traffic matrix from a ``.npy`` or ``.csv`` file, or from an SNDlib file.
 
-    A CSV file has a header line and a first column with the nodes' names; SNDlib's forms are
-    ``.xml`` and ``.txt``, with the network or without, and demands of a pair add up.
+    A CSV file has a header line and a first column with the nodes' names. SNDlib files are ``.xml``
+    and ``.txt``, with or without the network; demands of a pair add up.
 
     Args:
         path: The file.
-        network: The network it must fit.
+        network: The network that it must fit.
 
     Returns:
         (nodes, nodes) traffic.

@@ -22,19 +22,19 @@ _MERGE = "load_topology(..., parallel='merge'), on the command line --parallel m
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Directed links between nodes; validated when built, immutable after.
+    """Directed links between nodes; validated when made, immutable afterwards.
 
     Attributes:
         node_names: (nodes,) distinct labels.
         source: (links,) node each link leaves.
         target: (links,) node each link enters.
         capacity: (links,) traffic each link carries, > 0.
-        name: What the network is called.
-        origin: Where its numbers come from, in words.
+        name: Name of the network.
+        origin: Origin of its numbers, in words.
         position: (nodes, 2) longitude and latitude, NaN where unknown, or None.
 
     Raises:
-        InputError: A link is a loop, doubled, without capacity or leads to no node.
+        InputError: A link is a loop, doubled, without capacity, or leads to an unknown node.
 
     Example:
         >>> from walras.domains import traffic_engineering as te
@@ -98,7 +98,7 @@ class Network:
         return digest.hexdigest()
 
     def without(self, links: Iterable[int]) -> Network:
-        """The network after some links failed; nodes keep their place and name.
+        """The network after some links failed; nodes keep their index and name.
 
         Args:
             links: Numbers of the failed links.
@@ -108,7 +108,7 @@ class Network:
             ---
 
         Raises:
-            InputError: A number is no link's, or no link is left.
+            InputError: A number is not a link, or no link is left.
         """
         failed = np.unique(_positions(list(links), "links"))
         checks.refuse_first(
@@ -139,8 +139,8 @@ def random_failures(network: Network, count: int, seed: int) -> Longs:
 
     Args:
         network: The network.
-        count: How many fail, 0 to one less than there are.
-        seed: Of the draw.
+        count: Number of failures, 0 to one less than the links.
+        seed: Seed of the draw.
 
     Returns:
         (count,) numbers of the links.
@@ -160,34 +160,34 @@ def random_failures(network: Network, count: int, seed: int) -> Longs:
 
 
 def of_kind(value: object, kind: type[_Kind], name: str) -> _Kind:
-    """The value, which is of a kind.
+    """Check the kind of a value, and return it.
 
     Args:
-        value: What was given.
-        kind: What it must be.
-        name: What errors call it.
+        value: The value.
+        kind: The required kind.
+        name: Its name in errors.
 
     Raises:
-        InputError: It is something else.
+        InputError: It is of another kind.
     """
     remedy = "make them with load_topology and candidate_paths"
     return checks.of_kind(value, kind, name, remedy=remedy)
 
 
 def generator(seed: int) -> np.random.Generator:
-    """The random numbers of a seed.
+    """The random generator of a seed.
 
     Raises:
-        InputError: It is no whole number from 0 on.
+        InputError: It is not an integer of 0 or more.
     """
     return np.random.default_rng(checks.whole(seed, "seed", 0, 2**63))
 
 
 def _positions(values: npt.ArrayLike, name: str) -> Ints:
-    """A copy as whole numbers.
+    """Copy positions as integers.
 
     Raises:
-        InputError: There is something else among them.
+        InputError: Some are not integers.
     """
     remedy = "number nodes and links from 0, nodes in the order of their names"
     found = checks.numeric(values, name, remedy=remedy)
@@ -251,7 +251,7 @@ def _check_links(net: Network) -> None:
 
 
 def _named(net: Network, at: tuple[int, ...]) -> str:
-    """A link in errors; its ends may be no nodes."""
+    """The name of a link in errors; its ends may be unknown nodes."""
     both = (net.source[at[0]], net.target[at[0]])
     ends = [net.node_names[v] if 0 <= v < net.nodes else str(v) for v in both]
     return f"link {at[0]} ({ends[0]}->{ends[1]})"
@@ -264,7 +264,7 @@ def _refuse(net: Network, bad: Bools, what: str, allowed: str, remedy: str) -> N
 
 
 def positions_of(names: Sequence[str], chosen: Sequence[str]) -> Longs:
-    """Places of labels among node names.
+    """The indices of labels among node names.
 
     Raises:
         InputError: A label is unknown.

@@ -1,7 +1,7 @@
 """The objectives of traffic engineering in path form, each stated directly as arrays.
 
 All of them choose a flow f_p >= 0 on every candidate path p. A link e carries
-``load_e = sum_(p takes e) f_p``, a pair k of nodes is served ``y_k = sum_(p joins k) f_p``.
+``load_e = sum_(p takes e) f_p``, and a pair k of nodes gets ``y_k = sum_(p joins k) f_p``.
 
 Common arguments:
     network: The network; its links are the resources.
@@ -9,8 +9,8 @@ Common arguments:
     paths: Candidate paths of the same network. A pair without demand carries nothing.
 
 The solution's ``x`` is the flow on each path, in the order of ``paths``; its resource prices are
-those of the links. Every function raises :class:`~walras.errors.InputError` on data that cannot be
-used: a matrix that does not fit, a negative demand, a demand between nodes that no path joins.
+the links' prices. Every function raises :class:`~walras.errors.InputError` on data that cannot be
+used: a matrix that does not fit, a negative demand, or a demand between nodes without a path.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def max_total_flow(network: Network, demand: Demand, paths: Paths) -> Separable:
 def min_max_utilisation(network: Network, demand: Demand, paths: Paths) -> Separable:
     """Minimise the largest link utilisation ``max_e load_e / capacity_e`` with all demand served.
 
-    It may exceed 1: then the demand does not fit. Source: Xu et al., OSDI 2025, section 5.2.
+    If it exceeds 1, the demand does not fit. Source: Xu et al., OSDI 2025, section 5.2.
 
     Args:
         network: The network.
@@ -96,10 +96,9 @@ def min_max_utilisation(network: Network, demand: Demand, paths: Paths) -> Separ
 
 
 def max_concurrent_flow(network: Network, demand: Demand, paths: Paths) -> Separable:
-    """Maximise the share t of every demand that is served at once: ``y_k >= t demand_k``.
+    """Maximise the common share t of every demand that can be served: ``y_k >= t demand_k``.
 
-    t may exceed 1: then all demands could grow to t times what they are. Source: Shahrokhi and
-    Matula, 1990.
+    If t exceeds 1, all demands could grow by this factor. Source: Shahrokhi and Matula, 1990.
 
     Args:
         network: The network.
@@ -136,18 +135,16 @@ def max_min_fair(
 ) -> Leximin:
     """Raise the least ``y_k / weight_k``, then the least of the rest, at most ``levels`` times.
 
-    No pair is served more than its demand. The default weights are the demands: what is raised is
-    then the share of each demand that is served; with all weights 1 it is the rate itself. Source:
-    Danna, Mandal and Singh, INFOCOM 2012; Ogryczak and Sliwinski, 2006 (for the levels).
+    No pair gets more than its demand. The default weights are the demands, so that the served share
+    of each demand is raised; with all weights 1 it is the rate itself. Source: Danna, Mandal and
+    Singh, INFOCOM 2012; Ogryczak and Sliwinski, 2006 (for the levels).
 
     Args:
         network: The network.
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
         weight: (nodes, nodes) weights, > 0 where there is demand; the demands when None.
-        levels: Levels at most.
-
-    Returns:
+        levels: Largest number of levels. Returns:
         The levels, for :func:`walras.solve`.
 
     Example:
@@ -169,14 +166,14 @@ def max_min_fair(
 def named_objective(
     name: Objective, network: Network, demand: Demand, paths: Paths, levels: int = 10
 ) -> Separable | Leximin:
-    """State the objective of a name.
+    """State the objective with a given name.
 
     Args:
         name: ``total``, ``utilisation``, ``concurrent`` or ``fair``.
         network: The network.
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
-        levels: For ``fair``: levels at most.
+        levels: For ``fair``: largest number of levels.
 
     Returns:
         The problem, for :func:`walras.solve`.
@@ -192,11 +189,11 @@ def named_objective(
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """One row a pair, after the links' rows.
+    """One row for each pair, after the links' rows.
 
     Attributes:
         name: The family's name.
-        coefficient: (paths,) of each path in its pair's row.
+        coefficient: (paths,) coefficient of each path in its pair's row.
         lower: (pairs,) bounds.
         upper: (pairs,) bounds.
         scalar: Coefficient of the shared scalar.
@@ -217,7 +214,7 @@ class _Case:
         network: The network.
         paths: Candidate paths.
         demand: (pairs,) traffic.
-        asked: (pairs,) True where there is any; only these pairs have rows.
+        asked: (pairs,) True where there is demand; only these pairs have rows.
     """
 
     network: Network
@@ -227,7 +224,7 @@ class _Case:
 
     @classmethod
     def of(cls, network: Network, demand: Demand, paths: Paths) -> _Case:
-        """Check that the three belong together."""
+        """Check that the three arguments belong together."""
         _check_network(network, paths)
         traffic = matrices.traffic(demand, network)
         matrices.check_joined(traffic, paths)
@@ -253,21 +250,21 @@ class _Case:
         )
 
     def served(self, name: str, *, upper: Floats, lower: Floats | None = None) -> _Block:
-        """``lower <= y_k <= upper``."""
+        """Rows ``lower <= y_k <= upper``."""
         none = np.broadcast_to(-np.inf, self.paths.pairs)
         one = np.broadcast_to(1.0, self.paths.count)
         return _Block(name, one, none if lower is None else lower, upper)
 
     def shortfall(self, share: Floats) -> _Block:
-        """``t - y_k / share_k <= 0``."""
+        """Rows ``t - y_k / share_k <= 0``."""
         none, zero = (np.broadcast_to(b, self.paths.pairs) for b in (-np.inf, 0.0))
         part = -1.0 / np.where(self.asked, share, 1.0)
         return _Block("rate", part[self.paths.pair], none, zero, scalar=1.0)
 
     def rows(self, *blocks: _Block, link_scalar: bool = False) -> Rows:
-        """A capacity row a link, then the blocks' rows of the pairs that ask.
+        """A capacity row for each link, then the blocks' rows of the pairs with demand.
 
-        With ``link_scalar`` a link's row reads ``load - t capacity <= 0``.
+        With ``link_scalar`` a link's row is ``load - t capacity <= 0``.
         """
         m, capacity = self.network.links, self.network.capacity
         own = np.flatnonzero(self.asked).astype(np.int32)
@@ -340,7 +337,7 @@ class _Case:
 
 
 def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_array:
-    """A column a path: ones in its links' rows, then its coefficient in each block."""
+    """One column for each path: ones in its links' rows, then its coefficient in each block."""
     m, n = paths.network.links, paths.count
     more = len(blocks)
     size = len(paths.links) + more * n

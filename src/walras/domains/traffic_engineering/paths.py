@@ -1,4 +1,4 @@
-"""A set of paths: which pair of nodes each serves, and the links it takes."""
+"""A set of paths: the pair of nodes that each path serves, and its links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from walras.types import Bools, Floats, Ints, Longs
 
 
 class PairNames(Sequence[str]):
-    """Labels of pairs of nodes, such as ``a->b``, written when they are asked for."""
+    """Labels of pairs of nodes, such as ``a->b``, made on request."""
 
     def __init__(self, node_names: Sequence[str], source: Ints, target: Ints) -> None:
         self._names, self._source, self._target = node_names, source, target
@@ -54,8 +54,8 @@ class Paths:
         first: (pairs + 1,) paths of pair k are ``first[k]:first[k + 1]``; each pair has one.
         pointer: (paths + 1,) path p takes ``links[pointer[p]:pointer[p + 1]]``, in this order.
         links: (sum of hops,) links of all paths, one path after the other.
-        kind: How they were found.
-        disconnected: Ordered pairs of nodes that no path joins, which are left out.
+        kind: Kind of the paths.
+        disconnected: Number of ordered pairs of nodes without a path, which are left out.
 
     Example:
         >>> from walras.domains import traffic_engineering as te
@@ -94,7 +94,7 @@ class Paths:
 
     @property
     def pairs(self) -> int:
-        """Number of pairs that have a path."""
+        """Number of pairs with a path."""
         return len(self.source)
 
     @property
@@ -177,10 +177,10 @@ class Paths:
         return out
 
     def mean_betweenness(self) -> float:
-        """Mean over the links of the share of pairs whose first path takes the link.
+        """Mean over the links of the share of pairs whose first path uses the link.
 
-        The measure of granularity of Xu et al., OSDI 2025, section 7.2: the lower, the fewer
-        demands can stand in for one another on a link.
+        It is the measure of granularity of Xu et al., OSDI 2025, section 7.2. If it is low, few
+        demands can replace one another on a link.
         """
         return float(self.hops[self.first[:-1]].sum() / (self.pairs * self.network.links))
 
@@ -190,7 +190,7 @@ class Paths:
 
     @cached_property
     def keys(self) -> Longs:
-        """(paths,) numbers that tell a path by its nodes, equal in networks with the same nodes."""
+        """(paths,) hashes of the paths' nodes, equal in networks with the same nodes."""
         return np.asarray(
             path_keys(self.pointer, self.network.source[self.links], self.target[self.pair])
         )
@@ -228,7 +228,7 @@ class Paths:
     def of_nodes(
         cls, network: Network, nodes: npt.ArrayLike, offset: npt.ArrayLike, kind: str = "given"
     ) -> Paths:
-        """Paths given as nodes, such as a released set; ordered by pair, order within kept.
+        """Make paths that are given as nodes; order them by pair, and keep their order within.
 
         Args:
             network: The network.
@@ -240,7 +240,7 @@ class Paths:
             The paths.
 
         Raises:
-            InputError: A step of a path is no link of the network, or a path has no step.
+            InputError: A step of a path is not a link of the network, or a path has no step.
         """
         of_kind(network, Network, "network")
         visited, begins = (np.asarray(given, dtype=np.int64) for given in (nodes, offset))
@@ -284,10 +284,10 @@ def _check_sizes(size: Longs) -> None:
 
 
 def _links_between(network: Network, source: Longs, target: Longs, path: Longs) -> Ints:
-    """Link of each step.
+    """The link of each step.
 
     Raises:
-        InputError: There is none.
+        InputError: A step is not a link.
     """
     n = network.nodes
     known = network.source.astype(np.int64) * n + network.target

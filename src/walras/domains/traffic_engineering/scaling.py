@@ -1,4 +1,4 @@
-"""Traffic scaled until a network can serve a given share of it."""
+"""Scale traffic until a network can serve a given share of it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Floats
 
-_STEP = 4.0  # of the factor while no two factors are known to enclose the share
+_STEP = 4.0  # factor of a step while no two factors enclose the share
 _SOLVES = 60
 
 
 def _of_factor(told: Callable[[float, float], object]) -> OnProgress:
-    """A hook of a function of (factor, share served), the form of ``progress=`` before 0.2."""
+    """A hook from a function of (factor, share served), the form of ``progress=`` before 0.2."""
 
     def hook(step: Progress) -> None:
         told(step.step, step.value)
@@ -43,19 +43,19 @@ def scaled_traffic(
     engine: str | Engine = "auto",
     on_progress: OnProgress | None = None,
 ) -> Floats:
-    """The matrix times the factor at which the best flow serves a given share of it.
+    """Scale the matrix by the factor at which the best flow serves a given share of it.
 
-    The largest flow is concave in the factor f and zero at 0, so that the share served,
-    ``flow(f) / (f total)``, never rises with f: the factor is found by bisection of its logarithm,
-    each solve beginning where the one before ended. Xu et al., OSDI 2025, show networks that serve
-    about 92 % of their traffic.
+    The largest flow is concave in the factor f and zero at 0, so the served share,
+    ``flow(f) / (f total)``, never rises with f. Bisection of its logarithm finds the factor; each
+    solve starts from the one before. Xu et al., OSDI 2025, show networks that serve about 92 % of
+    their traffic.
 
     Args:
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
         satisfied: The share, above 0 and below 1.
-        within: How near to it is near enough, > 0.
-        engine: Solves each problem, to a gap of a tenth of ``within``.
+        within: Allowed distance from the share, > 0.
+        engine: The engine for each problem, to a gap of a tenth of ``within``.
         on_progress: Called after each solve with a Progress: ``step`` is the factor, ``value`` the
             share served at it. True returns the traffic at that factor.
 
@@ -99,7 +99,7 @@ def scaled_traffic(
 
 
 def _between(low: float, high: float) -> float:
-    """The geometric middle, or a step beyond the only end that is known."""
+    """The geometric mean, or a step beyond the only known end."""
     if low == 0.0:
         return high / _STEP
     return low * _STEP if np.isinf(high) else float(np.sqrt(low * high))

@@ -1,4 +1,4 @@
-"""Networks from files and from the real data sets."""
+"""Networks from files and from real data sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Parallel = Literal["error", "merge"]
 _SETS = ("te_topologies", "topology_zoo")
 _MEDIAN, _SPREAD, _STEP = 1000.0, 1.2, 50.0
 _WITH_ATTRIBUTES = (".json", ".graphml")
-_TOLD = 12  # attributes that an error lists
+_TOLD = 12  # number of attributes that an error lists
 _NAME = "capacity=..., on the command line --capacity-attribute NAME"
 _DRAW = "draw_capacities=..., on the command line --draw-capacities SEED"
 
@@ -34,32 +34,32 @@ def load_topology(
     capacity: str | None = None,
     draw_capacities: int | None = None,
 ) -> Network:
-    """A network from a file, or one of the real ones by name.
+    """Load a network from a file, or one of the real ones by name.
 
     Files are node-link JSON (``.json``, as networkx writes it), GraphML (``.graphml``) or SNDlib's
-    XML (``.xml``) and native (``.txt``) forms; an edge without direction becomes a link each way
-    with its capacity, which a file states for every link. Only where it is asked for, and for
-    networks by name that have none, such as all of the Topology Zoo's, capacities are drawn at
-    random: lognormal with median 1,000 and sigma 1.2, in steps of 50, the same both ways; sigma is
-    that of the capacities that Teal and DeDe publish for the Zoo's UsCarrier and Kdl.
+    XML (``.xml``) and native (``.txt``) forms; an undirected edge becomes a link each way with its
+    capacity. A file must state the capacity of every link. Capacities are drawn at random on
+    request, and for networks by name without capacities, such as those of the Topology Zoo. They
+    are lognormal with median 1,000 and sigma 1.2, in steps of 50, equal in both directions. Sigma
+    is that of the capacities that Teal and DeDe publish for the Zoo's UsCarrier and Kdl.
 
     Args:
         source: A path with one of these endings; or ``B4``, ``UsCarrier``, ``Kdl``, ``ASN2k``
-            (data set ``te_topologies``), or a graph of ``topology_zoo``, of which
+            (data set ``te_topologies``), or a graph of ``topology_zoo``;
             ``topology_zoo/UsCarrier`` and ``topology_zoo/Kdl`` need the set's name.
-        seed: Of a synthetic stand-in, and of the capacities drawn for a network by name.
+        seed: Seed of a synthetic stand-in, and of the capacities drawn for a network by name.
         parallel: ``error`` refuses loops and doubled links; ``merge`` leaves loops out and adds the
             capacities of doubled links. ``error`` for files and ``merge`` for names, when None.
         synthetic: For names: as in :func:`walras.data.load`.
-        capacity: For files of JSON and GraphML: the links' attribute that is their capacity,
+        capacity: For files of JSON and GraphML: the links' attribute with their capacity,
             ``capacity`` when None.
-        draw_capacities: Seed by which all capacities are drawn, whatever the file states.
+        draw_capacities: Seed for drawing all capacities, in place of the file's.
 
     Returns:
         The network.
 
     Raises:
-        DataError: The file is not there or not of its form, or the data set is wanted and absent.
+        DataError: The file does not exist or has another form, or the data set is absent.
         InputError: The name is unknown, or the network cannot be used.
 
     Example:
@@ -93,7 +93,7 @@ def load_topology(
 
 
 def _check_capacities(path: Path, capacity: object, draw: object, *, is_file: bool) -> None:
-    """Refuse an attribute where there is none to choose, and both ways to a capacity at once."""
+    """Refuse an attribute for other files, and an attribute together with drawn capacities."""
     if draw is not None:
         checks.whole(draw, "draw_capacities", 0, 2**63)
     if capacity is None:
@@ -161,7 +161,7 @@ def _network(graph: Graph, name: str, origin: str, draw: int | None, parallel: P
 
 
 def _check_stated(graph: Graph, name: str, attribute: str) -> None:
-    """Refuse a file of which some links or all have no capacity, and tell what they have."""
+    """Refuse a file with links without capacity, and list the attributes that they have."""
     absent = np.isnan(graph.capacity)
     if not np.any(absent):
         return
@@ -187,13 +187,13 @@ def _check_stated(graph: Graph, name: str, attribute: str) -> None:
 
 
 def _drawn(links: int, seed: int) -> Floats:
-    """Random capacities; the k-th link's does not depend on the others."""
+    """Draw capacities; each link's does not depend on the other links."""
     drawn = _MEDIAN * np.exp(_SPREAD * generator(seed).standard_normal(links))
     return np.maximum(np.round(drawn / _STEP), 1.0) * _STEP
 
 
 def _merged(graph: Graph) -> Graph:
-    """Without loops; parallel links as one with the sum of their capacities."""
+    """The graph without loops, with parallel links merged into one of their total capacity."""
     n = len(graph.names)
     proper = graph.source != graph.target
     key = graph.source[proper].astype(np.int64) * n + graph.target[proper]

@@ -1,4 +1,4 @@
-"""Traffic matrices drawn from models, made to fit a network, and made to change.
+"""Traffic matrices: drawn from models, fitted to a network, and changed over time.
 
 Every function is seeded and returns (nodes, nodes) traffic from row to column, zero on the
 diagonal, in the unit of the links' capacities.
@@ -34,11 +34,11 @@ LOAD = 0.1
 def lognormal_traffic(
     network: Network, *, seed: int = 0, sigma: float = SIGMA, total: float | None = None
 ) -> Floats:
-    """Independent lognormal demands: few large, many small.
+    """Draw independent lognormal demands: few large, many small.
 
     Args:
         network: The network.
-        seed: Of the draw.
+        seed: Seed of the draw.
         sigma: Spread of the logarithms, >= 0.
         total: Sum of all demands; a tenth of the sum of all capacities when None.
 
@@ -63,15 +63,15 @@ def lognormal_traffic(
 def gravity_traffic(
     network: Network, *, seed: int = 0, spread: float = 0.0, total: float | None = None
 ) -> Floats:
-    """Demand in proportion to what its source can send and its target can receive.
+    """Draw demands in proportion to their source's outgoing and their target's incoming capacity.
 
     A node's mass is the capacity of its links out (in); ``spread`` multiplies it by lognormal
     noise. Source: Roughan et al., 2003.
 
     Args:
         network: The network.
-        seed: Of the noise.
-        spread: Of the logarithm of the noise, >= 0.
+        seed: Seed of the noise.
+        spread: Spread of the logarithm of the noise, >= 0.
         total: As for :func:`lognormal_traffic`.
 
     Returns:
@@ -106,11 +106,11 @@ def bimodal_traffic(
     ratio: float = 10.0,
     total: float | None = None,
 ) -> Floats:
-    """A share of large demands among small ones, each uniform within half of its mean.
+    """Draw a share of large demands among small ones, each uniform within half of its mean.
 
     Args:
         network: The network.
-        seed: Of the draw.
+        seed: Seed of the draw.
         large: Share of large demands, 0 to 1.
         ratio: Mean of a large demand over that of a small one, >= 0.
         total: As for :func:`lognormal_traffic`.
@@ -139,12 +139,12 @@ def bimodal_traffic(
 
 
 def names_file(demand: str) -> bool:
-    """Whether the name of a demand is that of a file, and not of a model."""
+    """Whether the name of a demand is a file's, and not a model's."""
     return bool(Path(demand).suffix)
 
 
 def named_traffic(demand: str, network: Network, *, load: float, seed: int) -> Floats:
-    """Read traffic from a file, or draw it from a model so that it carries a share of all capacity.
+    """Read traffic from a file, or draw it from a model at a share of all capacity.
 
     Args:
         demand: A file for :func:`load_traffic`, or ``lognormal``, ``gravity`` or ``bimodal``.
@@ -177,7 +177,7 @@ def named_traffic(demand: str, network: Network, *, load: float, seed: int) -> F
 
 
 def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
-    """The matrix with each demand at most a multiple of what its own paths carry when alone.
+    """Limit each demand to a multiple of the flow that its own paths can carry alone.
 
     Raw lognormal tails let a single pair set the maximum utilisation; with a cap of c no pair
     alone needs a utilisation above c.
@@ -245,16 +245,16 @@ def diurnal_series(
     noise: float = 0.05,
     period: int = 24,
 ) -> TrafficSeries:
-    """A day's swing with lognormal noise around a matrix; each source has its own hour.
+    """A daily cycle with lognormal noise around a matrix; each source has its own hour.
 
     Args:
         demand: (nodes, nodes) mean traffic.
         network: The network.
         times: Number of matrices, >= 1.
-        seed: Of the noise.
+        seed: Seed of the noise.
         swing: Amplitude as a share of the mean, 0 to 1.
         noise: Spread of the logarithm of the noise, >= 0.
-        period: Matrices a day, >= 1.
+        period: Number of matrices in a day, >= 1.
 
     Returns:
         The traffic at each time.
@@ -285,7 +285,7 @@ def diurnal_series(
 def fluctuating_series(
     series: TrafficSeries | npt.ArrayLike, factor: float, *, seed: int = 0
 ) -> TrafficSeries:
-    """A series with N(0, factor * s^2) added to each demand at each time, floored at zero.
+    """Add N(0, factor * s^2) to each demand at each time, floored at zero.
 
     s^2 is the variance of the demand's own changes between consecutive times. Source: Xu et al.,
     OSDI 2025, section 7.2, temporal dynamics, with factors 2, 5, 10 and 20.
@@ -293,9 +293,7 @@ def fluctuating_series(
     Args:
         series: (times, nodes, nodes) traffic, at least three times.
         factor: Multiple of the variance, >= 0.
-        seed: Of the noise.
-
-    Returns:
+        seed: Seed of the noise. Returns:
         The changed series, of the same shape.
 
     Raises:
@@ -325,7 +323,7 @@ def fluctuating_series(
 
 
 def redistributed_traffic(demand: Demand, network: Network, share: float) -> Floats:
-    """The matrix with its top tenth of demands carrying a given share of the same total.
+    """Scale the demands so that the top tenth carries a given share of the same total.
 
     The top tenth is that of the given matrix: at a small share its demands are no longer the
     largest, and the top tenth of the result carries more.
@@ -335,7 +333,7 @@ def redistributed_traffic(demand: Demand, network: Network, share: float) -> Flo
     Args:
         demand: (nodes, nodes) traffic.
         network: The network.
-        share: Of the original top tenth of the positive demands, 0 to 1.
+        share: Share of the original top tenth of the positive demands, 0 to 1.
 
     Returns:
         (nodes, nodes) traffic.
@@ -380,7 +378,7 @@ def top_tenth(traffic: Floats) -> Bools:
 def _lognormal(
     name: str, spread: float, random: np.random.Generator, shape: tuple[int, ...]
 ) -> Floats:
-    """exp of normal numbers of a spread, all of them finite."""
+    """exp of normal numbers with a given spread, checked to be finite."""
     with np.errstate(over="ignore"):
         drawn = np.exp(spread * random.standard_normal(shape))
     if not np.all(np.isfinite(drawn)):
@@ -391,7 +389,7 @@ def _lognormal(
 def _scaled(
     network: Network, weight: Floats, total: float | None, wide: tuple[str, float]
 ) -> Floats:
-    """Weights off the diagonal, scaled to a total; ``wide`` is what spreads them, and its name."""
+    """Scale weights off the diagonal to a total; ``wide`` names their spread and its value."""
     np.fill_diagonal(weight, 0.0)
     if total is None:
         wanted = LOAD * float(network.capacity.sum())

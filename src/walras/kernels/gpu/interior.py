@@ -193,7 +193,7 @@ def _spread(blocks: Segments, v: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
 
 
 def schur(d: torch.Tensor, v: torch.Tensor, narrow: Narrow) -> torch.Tensor:
-    """:func:`walras.kernels.reference.schur` in torch, of which the lower triangle is meaningful.
+    """:func:`walras.kernels.reference.schur` in torch; only the lower triangle is meaningful.
 
     ``N D N'`` sums pairs of nonzeros; the blocks' share ``sum_j W_j W_j'``, ``W_j = (N D V')_j``,
     is a product of dense matrices, a batch of blocks at a time.

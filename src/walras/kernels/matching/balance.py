@@ -282,7 +282,7 @@ def _cost_of_change(
     total: Floats,
     count: Tasks,
 ) -> tuple[float, float]:
-    """The change of the sum when j moves to i (and k from i to j's cluster), and what is missing."""
+    """The change of the sum when j moves to i (and k from i to j's cluster); what is missing."""
     o = x[j]
     missed = missing - a[j, i] + a[j, o]
     cost = excess[j, i] - excess[j, o]
