@@ -40,6 +40,12 @@ def optimal_means_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Problem, "_recorded", checked)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes name no test: those of a packed file hold the second at which it was packed, and two
+    processes that name a test differently run none."""
+    return "bytes" if isinstance(val, bytes) else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[NOT_RUN] = []
 
