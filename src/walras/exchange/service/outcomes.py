@@ -95,6 +95,8 @@ _TASK_HELD = Statement(
     )
     .values(state="held", version=task.c.version + 1)
 )
+# Locked, so that no other service renews a run while it is given up; one that is renewed just now
+# is left alone.
 _LATE = Statement(
     sa.select(placement.c.id, placement.c.token, agent.c.fences, task.c.cancel_at)
     .join(agent, agent.c.id == placement.c.agent)
@@ -104,6 +106,7 @@ _LATE = Statement(
         placement.c.lease_until < given("now"),
     )
     .order_by(placement.c.id + 0)  # by the key alone SQLite would read the whole table in order
+    .with_for_update(of=placement, skip_locked=True)
 )
 # Held runs whose scheduler has ended them by now, at their time limit.
 _HELD_TOO_LONG = Statement(
@@ -116,6 +119,7 @@ _HELD_TOO_LONG = Statement(
         placement.c.lease_until < given("now"),
     )
     .order_by(placement.c.id + 0)  # by the key alone SQLite would read the whole table in order
+    .with_for_update(of=placement, skip_locked=True)
 )
 _EXTEND = Statement(
     sa.update(placement)

@@ -49,6 +49,7 @@ _CLUSTER_HEARD = Statement(
     sa.update(cluster).where(cluster.c.id == given("id_")).values(seen=given("now"))
 )
 # Placements of the agent that may be alive: leased, running, and held ones whose lease ran out.
+# Locked, so that no other service gives a run up while it is renewed.
 _MINE = Statement(
     sa.select(
         placement.c.id,
@@ -75,6 +76,7 @@ _MINE = Statement(
         ),
     )
     .order_by(placement.c.id)
+    .with_for_update(of=[placement, task])
 )
 _RENEW = Statement(
     sa.update(placement)
