@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.exchange.machine import can_make_networks, can_mount
 from tests.exchange.postgres import programs
 from tests.stated import check_stated
 
@@ -89,6 +90,10 @@ def _missing(item: pytest.Item) -> str:
         return "no GPU"
     if item.get_closest_marker("postgres") and programs() is None:
         return "PostgreSQL is not installed"
+    if item.get_closest_marker("mount") and not can_mount():
+        return "no file system can be mounted"
+    if item.get_closest_marker("networks") and not can_make_networks():
+        return "no network namespaces, or no iproute2"
     peers = [name for marker in item.iter_markers("peer") for name in marker.args]
     lacking = [name for name in peers if find_spec(name) is None]
     if lacking:

@@ -38,7 +38,7 @@ class Child:
     @property
     def alive(self) -> bool:
         """Whether it runs."""
-        return not select.select([self._handle], [], [], 0.0)[0]
+        return not self.wait(0.0)
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal; one that has ended gets none."""
@@ -48,12 +48,16 @@ class Child:
     def kill(self) -> None:
         """``kill -9``; returns when it is dead."""
         self.signal(signal.SIGKILL)
-        assert select.select([self._handle], [], [], 20.0)[0], "a process outlived kill -9"
+        assert self.wait(20.0), "a process outlived kill -9"
 
     def end(self, seconds: float = 20.0) -> None:
         """Ask it to end; returns when it has."""
         self.signal(signal.SIGTERM)
-        assert select.select([self._handle], [], [], seconds)[0], "a process did not end"
+        assert self.wait(seconds), "a process did not end"
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it ends by itself within a time."""
+        return bool(select.select([self._handle], [], [], seconds)[0])
 
     def close(self) -> None:
         """Kill it, and forget it."""

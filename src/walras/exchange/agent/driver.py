@@ -93,6 +93,7 @@ class Agent:
         self.timing = timing or Timing()
         self.on_event = on_event or log.info
         self.stopped = threading.Event()
+        self._home = home
         self._lock = _locked(home)
         self._journal = JournalFile(home / "journal.jsonl")
         self._machine: Machine | None = None
@@ -119,6 +120,8 @@ class Agent:
                 self.stopped.wait(_LOOK)
             if end_runs and self._machine is not None:
                 self._end_runs(self._machine)
+        except OSError as error:  # of the disk: what the service says comes as another kind
+            raise _unusable(error, self._home) from error
         finally:
             self._journal.close()
             self._lock.close()
@@ -238,18 +241,22 @@ class Agent:
         self._sync(machine)
 
 
+def _unusable(error: OSError, home: Path) -> StoreError:
+    return StoreError(
+        f"cannot be used: {error.strerror or error}",
+        where=str(home),
+        allowed="a folder that can be written, on a disk with room",
+        remedy="free some space, or choose another --home; start the agent again",
+    )
+
+
 def _locked(home: Path) -> Any:
     """The folder's lock; it is free again when the process ends."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = (home / "agent.lock").open("a")
     except OSError as error:
-        raise StoreError(
-            f"cannot be used: {error.strerror or error}",
-            where=str(home),
-            allowed="a folder that can be written",
-            remedy="choose another --home",
-        ) from error
+        raise _unusable(error, home) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -36,18 +37,21 @@ def prepare(home: Path) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         probe = home / f".probe-{os.getpid()}"
-        probe.write_bytes(b"x")
-        probe.unlink()
+        try:
+            probe.write_bytes(b"x")
+        finally:
+            probe.unlink(missing_ok=True)
     except OSError as error:
         raise _unusable(error, home) from error
 
 
 def _unusable(error: OSError, home: Path) -> StoreError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return StoreError(
         f"cannot be written: {error.strerror or error}",
         where=str(home),
         allowed="a folder that this user can write, on a disk with space",
-        remedy="choose another --home, or change its owner",
+        remedy="free some space" if full else "choose another --home, or change its owner",
     )
 
 
