@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from walras.exchange.service import (
     audit,
+    audits,
     clusters,
     events,
     idempotency,
@@ -53,7 +54,9 @@ def _begin(tx: Transaction) -> None:
     clusters.put(tx, 1.0, "c1", clusters.Offer(4, {"gpu": "h100"}, 1.5))
     clusters.register(tx, 1.0, "a1", "c1", "local", True)
     made = [
-        tasks.NewTask(f"t{k}", f"task-{k}", ("true",), {"rows": k + 0.5, "depth": 2.0})
+        tasks.NewTask(
+            f"t{k}", f"task-{k}", ("true",), {"rows": k + 0.5, "depth": 2.0}, auditable=True
+        )
         for k in range(5)
     ]
     tasks.submit(tx, 2.0, "alpha", made)
@@ -82,6 +85,7 @@ def _run(tx: Transaction) -> None:
         timing,
     )
     tasks.cancel(tx, 10.0, "t4", "alpha")
+    audits.review(tx, 11.0, audits.secret(tx, "0"), timing)  # nobody else could run it
 
 
 def _others(tx: Transaction) -> None:

@@ -354,7 +354,8 @@ class Tasks(_Part):
             name: Its name; one a tenant.
             command: Program and arguments.
             asked: ``features``, ``slots``, ``priority``, ``deadline``, ``min_success``,
-                ``max_attempts``, ``time_limit``, ``requires``, ``environment``, ``tenant``.
+                ``max_attempts``, ``time_limit``, ``requires``, ``environment``, ``auditable``,
+                ``tenant``.
 
         Raises:
             ConflictError: The name is taken.
@@ -370,6 +371,10 @@ class Tasks(_Part):
             body = {"tasks": [dict(task) for task in tasks[k : k + _BATCH]]}
             made += self._client._post("/v1/tasks:batch", views.SubmittedTasks, body).tasks
         return made
+
+    def audits(self, most: int | None = 100) -> list[views.ResultAudit]:
+        """Audits of results, the newest first; for operators."""
+        return [*self._client._pages("/v1/audits", views.ResultAuditPage, most)]
 
     def list(self, most: int | None = 100, **which: Any) -> list[views.Task]:
         """Tasks, the newest first; ``state``, ``tenant``, ``name``, ``cluster``, ``round``."""
@@ -401,6 +406,10 @@ class Tasks(_Part):
     def cancel(self, uid: str) -> views.TaskState:
         """Cancel a task."""
         return self._client._post(f"/v1/tasks/{uid}:cancel", views.TaskState)
+
+    def reject(self, uid: str, reason: str) -> views.TaskState:
+        """Say that the result of a task is wrong; the state of the result."""
+        return self._client._post(f"/v1/tasks/{uid}:reject", views.TaskState, {"reason": reason})
 
     def release(self, uid: str) -> views.TaskState:
         """Say that the run of a held task is dead."""

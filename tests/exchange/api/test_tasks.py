@@ -7,6 +7,8 @@ import time
 import pytest
 from tests.exchange.api.serving import Served, problem
 
+from walras.exchange.service import audits
+
 
 def test_a_task_is_submitted_and_looked_at(served: Served) -> None:
     body = {
@@ -243,3 +245,40 @@ def test_a_receipt_is_of_an_attempt(served: Served) -> None:
     assert (found["attempt"], found["cluster"], found["round"]) == (1, "c1", 1)
     told = problem(served.send("GET", f"/v1/tasks/{uid}/receipt?attempt=2"), 404, "WAL-2404")
     assert told["allowed"] == "1 to 1"
+
+
+def test_a_result_is_rejected_once_by_its_consumer(served: Served) -> None:
+    uid, grant = served.running("a", "alpha", auditable=True)
+    assert served.get(f"/v1/tasks/{uid}", role="alpha")["auditable"] is True
+    path, body = f"/v1/tasks/{uid}:reject", {"reason": "the file is empty"}
+    told = problem(served.send("POST", path, body, role="alpha"), 409, "WAL-2409")
+    assert "is leased" in told["detail"]
+    done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
+    served.sync(50, finished=[done | {"exit": 0}])
+    problem(served.send("POST", path, body, role="beta"), 404, "WAL-2404")
+    assert problem(served.send("POST", path, {}, role="alpha"), 422, "WAL-2422")["pointer"] == (
+        "/reason"
+    )
+    assert served.post(path, body, role="alpha") == {"uid": uid, "state": "disputed"}
+    told = problem(served.send("POST", path, body, role="alpha"), 409, "WAL-2409")
+    assert "was rejected before" in told["detail"]
+    marks = served.get(f"/v1/tasks/{uid}/receipt", role="alpha")
+    assert (marks["result"], marks["reason"]) == ("disputed", "the file is empty")
+    assert served.get(f"/v1/tasks/{uid}", role="alpha")["state"] == "succeeded"
+    (entry,) = [e for e in served.get("/v1/audit")["items"] if e["action"] == "task.reject"]
+    assert (entry["actor"], entry["subject"]) == ("alpha", uid)
+    served.exchange.write(
+        lambda tx, now: audits.review(tx, now, "s", served.exchange.settings.timing)
+    )
+    (audit,) = served.get("/v1/audits")["items"]
+    assert (audit["task"], audit["cause"], audit["state"]) == (uid, "rejected", "unanswered")
+    assert served.get("/v1/audits?cursor=1")["items"] == []
+    assert served.get(f"/v1/tasks/{uid}/receipt")["audits"] == ["unanswered"]
+
+
+def test_an_operator_who_rejects_a_result_has_the_last_word(served: Served) -> None:
+    uid, grant = served.running("a", "alpha")
+    done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
+    served.sync(50, finished=[done])
+    found = served.post(f"/v1/tasks/{uid}:reject", {"reason": "x"})
+    assert found["state"] == "quarantined"

@@ -14,20 +14,28 @@ from tests.exchange.runtime.worlds import World
 from walras.exchange.errors import ComputeError, FieldError
 from walras.exchange.runtime import planning
 from walras.exchange.runtime.compute import Compute
-from walras.exchange.runtime.deciding import asked, decided, warmed
+from walras.exchange.runtime.deciding import asked, decided, forgetting, warmed
 from walras.exchange.runtime.frames import joined, parted
 from walras.exchange.runtime.planning import RoundPlanner, altered
 from walras.exchange.runtime.service import Service
 from walras.exchange.service import listings, rounds
 from walras.exchange.service.snapshots import decision_of, snapshot_of
 from walras.exchange.service.timing import Timing
-from walras.exchange.store.schema import meta
-from walras.exchange.store.statements import Statement, Transaction, inserting_once
-from walras.policies.exchange import Policy
+from walras.exchange.store.schema import meta, predictor
+from walras.exchange.store.statements import (
+    Statement,
+    Transaction,
+    given,
+    inserting,
+    inserting_once,
+)
+from walras.policies.exchange import Forecast, Policy
 from walras.rounds import Clusters, Decision, Snapshot, Tasks, Tenants, check
 
 PLANNER = RoundPlanner(Timing())
 _SET = inserting_once(meta, "name")
+_PREDICTOR = inserting(predictor)
+_LIE = Statement(sa.text("UPDATE cluster SET distrusted = :at").bindparams(given("at")))
 RECEIPTS = Statement(sa.text("SELECT receipt, predicted FROM placement ORDER BY id"))
 
 
@@ -172,6 +180,31 @@ def test_a_round_is_played_with_changes(planned: World, compute: Compute) -> Non
     stored = exchange.read(lambda tx: listings.blobs(tx, 1))[0]
     again = play(stored, slots={"c1": 1})
     assert (len(again.before), len(again.after)) == (3, 1)
+
+
+def test_clusters_that_lied_since_it_was_trained_have_the_prior(planned: World) -> None:
+    def known(features: Any, names: tuple[str, ...], uids: tuple[str, ...]) -> Forecast:
+        shape = (len(uids), len(features))
+        seconds = np.array([[5.0] if uid == "c1" else [60.0] for uid in uids])
+        return Forecast(seconds, np.ones(shape), seconds, seconds, np.ones(shape), np.ones(shape))
+
+    features = np.zeros((1, 0), np.float32)
+    asked_of = forgetting(known, frozenset({"c1"}))
+    assert known(features, (), ("c1", "c2")).seconds.tolist() == [[5.0], [60.0]]
+    assert asked_of(features, (), ("c1", "c2")).seconds.tolist() == [[60.0], [60.0]]
+
+    def lied(tx: Transaction, now: float) -> list[tuple[str, ...]]:
+        tx.run(
+            _PREDICTOR, version=1, state="active", sha256="0", clusters="[]", trained_to=0,
+            scores="{}", model=b"x", created=now, decided=now,
+        )  # fmt: skip
+        found = []
+        for at in (now - 1.0, now + 1.0):
+            tx.run(_LIE, at=at)
+            found.append(PLANNER.take(tx, now, 0).forget)
+        return found
+
+    assert planned.exchange.write(lied) == [(), ("c1",)]
 
 
 def test_frames_and_warmth() -> None:

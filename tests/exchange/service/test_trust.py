@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
 from walras.exchange.service import clusters, imports, learning, tokens, trust
+from walras.exchange.service.trust import Ran
 from walras.exchange.store.database import Database, open_database
 from walras.exchange.store.migrate import migrate
 from walras.exchange.store.statements import Statement, Transaction
@@ -65,20 +66,47 @@ def test_forgeries_survive_no_more_often_than_stated() -> None:
         assert survived / 20_000 <= bound + 4.0 * (bound * (1.0 - bound) / 20_000) ** 0.5
 
 
-def test_candidates_are_completed_runs_of_providers_that_are_not_trusted(
-    database: Database,
-) -> None:
-    database.write(lambda tx: _runs(tx, "bad", ["a"], "failed"))
-    found = database.read(lambda tx: trust.candidates(tx, 0))
-    assert [(one.observation, one.provider, one.chance) for one in found] == [
-        (1, "p", 1.0), (2, "p", 1.0), (3, "q", 1.0),
-    ]  # fmt: skip
-    assert [one.observation for one in database.read(lambda tx: trust.candidates(tx, 1))] == [2, 3]
+@pytest.mark.parametrize(
+    ("claimed", "again", "why"),
+    [
+        # The same work on clusters of equal speed, of a slower one, and after a queue.
+        (Ran("completed", 0, 10.0, 10.0, 5.0), Ran("completed", 0, 10.0, 10.0), ""),
+        (Ran("completed", 0, 10.0), Ran("completed", 0, 60.0), ""),
+        (Ran("completed", 0, 900.0, 10.0, 5.0), Ran("completed", 0, 10.0, 10.0), ""),
+        (Ran("completed", None, 10.0), Ran("completed", 0, 10.0), ""),
+        # A task that was harder or easier than predicted, on both.
+        (Ran("completed", 0, 3.0, 10.0, 6.0), Ran("completed", 0, 5.0, 20.0), ""),
+        (Ran("completed", 0, 40.0, 10.0, 6.0), Ran("completed", 0, 80.0, 20.0), ""),
+        # A queue before the audit proves nothing of the claimed one.
+        (Ran("completed", 0, 4.0, 10.0, 6.0), Ran("completed", 0, 9000.0, 20.0), ""),
+        (Ran("completed", 0, 2.9, 10.0, 6.0), Ran("completed", 0, 20.0, 20.0), "took 2.9 s"),
+        (Ran("completed", 0, 0.9), Ran("completed", 0, 10.0), "took 0.9 s"),
+        (Ran("completed", 0, 10.0), Ran("failed", 1, 10.0), "ends as failed elsewhere"),
+        (Ran("completed", 0, 10.0), Ran("timeout", None, 10.0), "ends as timeout elsewhere"),
+        (Ran("completed", 3, 10.0), Ran("completed", 0, 10.0), "has exit code 3, and 0"),
+    ],
+)
+def test_what_agrees(claimed: Ran, again: Ran, why: str) -> None:
+    found = trust.disagreement(claimed, again)
+    assert found.startswith(why)
+    assert bool(found) == bool(why)
+
+
+def test_drawings_are_even_and_follow_from_the_secret() -> None:
+    draws = sorted(trust.drawn("secret", "audit", k) for k in range(4000))
+    assert max(abs(d - (k + 0.5) / 4000) for k, d in enumerate(draws)) < 0.03  # Kolmogorov
+    assert trust.drawn("other", "audit", 1) != trust.drawn("secret", "audit", 1)
+
+
+def test_results_that_are_confirmed_count_until_one_is_a_forgery(database: Database) -> None:
     database.write(lambda tx: _runs(tx, "more", ["a"] * 12))
-    assert all(database.write(lambda tx: [trust.confirm(tx, k) for k in range(6, 18)]))
+    assert all(database.write(lambda tx: [trust.confirm(tx, k) for k in range(5, 17)]))
     assert not database.write(lambda tx: trust.confirm(tx, 6))  # it was confirmed before
     assert database.read(lambda tx: trust.valid_in_a_row(tx, "p")) == 12
-    assert database.read(lambda tx: trust.candidates(tx, 0))[0].chance == pytest.approx(1 / 12)
+    assert database.write(lambda tx: trust.dispute(tx, 5))
+    assert database.read(lambda tx: trust.valid_in_a_row(tx, "p")) == 11  # and the others stay
+    assert not database.write(lambda tx: trust.confirm(tx, 5))
+    assert len(database.read(learning.rows)) == 15
 
 
 def test_a_forgery_costs_all_that_was_confirmed(database: Database) -> None:

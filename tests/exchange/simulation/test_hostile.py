@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from walras.exchange.service import clusters, rounds, tasks, tokens
+from walras.exchange.service import clusters, rounds, snapshot_clusters, tasks, tokens
 from walras.exchange.service.messages import Finished, Grant, Running, Sync
 from walras.exchange.service.sync import sync
 from walras.exchange.service.timing import Timing
@@ -28,7 +28,6 @@ from walras.rounds import Clusters, Rules, Snapshot, Tasks, Tenants
 PROVIDERS, SLOTS, PENDING = 3, 12, 12
 INTERVAL, TRUE = 30.0, 10.0  # seconds between rounds, and of a run
 ROUNDS = 10
-LAST = 20  # rounds whose confirmed work counts
 
 WAITING = Statement(
     sa.text("SELECT id, uid, version FROM task WHERE state = 'pending' ORDER BY id LIMIT 12")
@@ -134,14 +133,9 @@ class Market:
         return Found(over, best, work[0] / max(sum(work), 1e-9))
 
     def confirmed(self) -> list[float]:
-        """Slot-seconds of completed work that the service measured, in the last rounds."""
-        rows = [row for row in self.tx.rows(SEEN) if row[5] == "completed"]
-        last = sorted({row[1] for row in rows})[-LAST:]
-        found = dict.fromkeys(self.keys, 0.0)
-        for key, seq, slots, measured, _, _ in rows:
-            if seq in last:
-                found[key] += slots * measured
-        return [found[key] for key in self.keys]
+        """Slot-seconds of confirmed work in the last rounds, as rounds read them."""
+        found = snapshot_clusters.recent(self.tx).confirmed
+        return [found.get(key, 0.0) for key in self.keys]
 
     def predict(self) -> Predict:
         """The mean of what training uses of each cluster's own runs; the true time before."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
@@ -62,6 +63,10 @@ def submit(
         list[str] | None, typer.Option(help="LABEL=VALUE that a cluster must have; repeat it.")
     ] = None,
     env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the command.")] = None,
+    auditable: Annotated[
+        bool,
+        typer.Option("--auditable", help="Its work may be run again elsewhere, to audit it."),
+    ] = False,
     tenant: Annotated[str | None, typer.Option(help="Whose it is.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it has ended.")] = False,
     server: ServerOption = SERVER,
@@ -89,6 +94,7 @@ def submit(
         "time_limit": time_limit,
         "requires": key_values(require, "require"),
         "environment": key_values(env, "env"),
+        "auditable": auditable,
         "tenant": tenant,
     }
     with client_of(server, token_file) as client:
@@ -183,7 +189,9 @@ def receipt(
     token_file: TokenOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Show a placement's receipt: prediction, runner-up, what binds, price.
+    """Show why a task is where it is: prediction with interval, runner-up, what binds, price.
+
+    It also says whether the placement was drawn at random, and whether its result is believed.
 
     Examples:
 
@@ -196,8 +204,43 @@ def receipt(
         return
     told = f"attempt {found.attempt} on {found.cluster}, round {found.round}: {found.state}"
     put(f"{task}: {told}")
-    for name, value in (found.receipt or {}).items():
-        put(f"  {name.replace('_', ' ')}: {value}")
+    for line in receipt_lines(found):
+        put(f"  {line}")
+
+
+def receipt_lines(found: views.Receipt) -> Iterator[str]:
+    """A receipt in words, a line for each thing that is known."""
+    told = found.receipt or {}
+    if "seconds" in told:
+        yield f"predicted time: {told['seconds']:.4g} s, 90 % within {_span(told, 'seconds')} s"
+        yield f"predicted success: {told['chance']:.4g}, 90 % within {_span(told, 'chance')}"
+    if told.get("runner_up"):
+        yield (
+            f"runner-up: {told['runner_up']}, {told['runner_up_seconds']:.4g} s, success "
+            f"{told['runner_up_chance']:.4g}; makespan there {told['makespan_if_moved']:.4g} s"
+        )
+    elif "seconds" in told:
+        yield "runner-up: none, no other cluster could take it"
+    if "binds" in told:
+        yield f"binds: {told['binds']}"
+        yield f"price: {told['slot_price']:.4g} s of work a slot, {told['floor_price']:.4g} the floor"
+    if told.get("random"):
+        yield f"placed at random, to learn: drawn with chance {told['propensity']:.4g}"
+    if "predictor" in told:
+        gap = "" if told["gap"] is None else f", gap {told['gap']:.2%}"
+        yield f"round: {told['state']} by {told['method']}, {told['predictor']}{gap}"
+    if found.audit_of is not None:
+        yield f"audits the result of {found.audit_of}"
+    if found.result is not None:
+        audits = f"; audits: {', '.join(found.audits)}" if found.audits else ""
+        yield f"result: {found.result}{audits}"
+    if found.rejected is not None:
+        yield f"rejected at {moment(found.rejected)}: {found.reason}"
+
+
+def _span(told: dict[str, Any], name: str) -> str:
+    low, high = told[f"{name}_interval"]
+    return f"{low:.4g} to {'any' if high is None else f'{high:.4g}'}"
 
 
 @app.command()
@@ -239,6 +282,42 @@ def cancel(
     """
     with client_of(server, token_file) as client:
         emit(client.tasks.cancel(client.tasks.find(task)), output, title="task")
+
+
+@app.command()
+def reject(
+    task: Task,
+    reason: Annotated[str, typer.Option(help="What is wrong with the result.")],
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Reject the result of a task that has succeeded: it counts no more, and may be audited.
+
+    Examples:
+
+      walras task reject train-7 --reason "the file of weights is empty"
+    """
+    with client_of(server, token_file) as client:
+        emit(client.tasks.reject(client.tasks.find(task), reason), output, title="result")
+
+
+@app.command()
+def audits(
+    most: MostOption = 50,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """List audits of results, the newest first; for operators.
+
+    Examples:
+
+      walras task audits --most 10
+    """
+    columns = ("asked", "task", "provider", "auditor", "cause", "state", "weight", "why")
+    with client_of(server, token_file) as client:
+        emit(client.tasks.audits(most), output, columns)
 
 
 @app.command()

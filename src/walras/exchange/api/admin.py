@@ -1,4 +1,4 @@
-"""Routes of admins: tokens, tenants, the audit log."""
+"""Routes of admins and operators: tokens, tenants, the audit log, audits of results, jobs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from walras.exchange.api.routing import (
 )
 from walras.exchange.errors import FieldError
 from walras.exchange.runtime.home import new_uid
-from walras.exchange.service import audit, jobs, listings, tokens
+from walras.exchange.service import audit, audits, jobs, listings, tokens
 from walras.exchange.store.statements import Transaction
 
 router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["admin"])
@@ -227,6 +227,18 @@ async def read_audit(request: Request, query: Annotated[NumberQuery, Query()]) -
     found, cursor = await reading(
         request, lambda tx: listings.audited(tx, query.limit, query.after)
     )
+    return answered({"items": found, "next_cursor": cursor})
+
+
+@router.get(
+    "/audits",
+    response_model=views.ResultAuditPage,
+    openapi_extra=needs("operate"),
+    summary="List audits of results",
+)
+async def list_audits(request: Request, query: Annotated[NumberQuery, Query()]) -> Response:
+    """Results that were run again at another provider, the newest first, and what came of it."""
+    found, cursor = await reading(request, lambda tx: audits.page(tx, query.limit, query.after))
     return answered({"items": found, "next_cursor": cursor})
 
 

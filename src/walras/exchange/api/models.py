@@ -88,6 +88,10 @@ class TaskItem(Body):
     environment: Annotated[dict[Variable, Text], Field(max_length=256)] = Field(
         default={}, description="Variables of the command; never shown again."
     )
+    auditable: bool = Field(
+        default=False,
+        description="Whether its work may be run again at another provider, to audit its result.",
+    )
 
     @field_validator("command")
     @classmethod
@@ -103,6 +107,14 @@ class TaskIn(TaskItem):
     """A task."""
 
     tenant: Name | None = OWNER
+
+
+class RejectIn(Body):
+    """A result that its consumer does not take."""
+
+    reason: Annotated[str, Field(pattern=WORD, min_length=1, max_length=1000)] = Field(
+        description="What is wrong with it.", examples=["the file of weights is empty"]
+    )
 
 
 class TasksIn(Body):

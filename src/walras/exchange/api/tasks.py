@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from walras.exchange.api import views
+from walras.exchange.api.auth import operates
 from walras.exchange.api.explain import history, why_of
-from walras.exchange.api.models import NAME, Name, TaskIn, TaskItem, TasksIn, one_of
+from walras.exchange.api.models import NAME, Name, RejectIn, TaskIn, TaskItem, TasksIn, one_of
 from walras.exchange.api.routing import (
     IdempotencyKey,
     IfNoneMatch,
@@ -26,7 +27,7 @@ from walras.exchange.api.routing import (
 )
 from walras.exchange.errors import FieldError, NotFoundError
 from walras.exchange.runtime.home import new_uid
-from walras.exchange.service import audit, queries, tasks
+from walras.exchange.service import audit, audits, queries, tasks
 from walras.exchange.service.tokens import Caller
 from walras.exchange.states import TASK
 from walras.exchange.store.statements import Transaction
@@ -94,6 +95,7 @@ def _made(given: TaskItem, now: float, pointer: str) -> tasks.NewTask:
         given.time_limit,
         given.requires,
         given.environment,
+        given.auditable,
     )
 
 
@@ -210,7 +212,13 @@ async def receipt(
 ) -> Response:
     """The predicted time and success with intervals, the runner-up, what binds, the price."""
     owner = caller_of(request).tenant
-    found = await reading(request, lambda tx: queries.placements(tx, uid, owner))
+
+    def work(tx: Transaction) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        placed = queries.placements(tx, uid, owner)
+        newest = placed[-1]["attempt"] if placed else 0
+        return placed, audits.marks(tx, uid, owner, newest if attempt is None else attempt)
+
+    found, marks = await reading(request, work)
     chosen = [one for one in found if attempt in (None, one["attempt"])]
     if not chosen:
         raise NotFoundError(
@@ -221,7 +229,7 @@ async def receipt(
         )
     one = chosen[-1]
     names = ("attempt", "cluster", "round", "state", "receipt")
-    return answered({"task": uid} | {name: one[name] for name in names})
+    return answered({"task": uid} | {name: one[name] for name in names} | marks)
 
 
 @router.get(
@@ -252,6 +260,30 @@ async def cancel(request: Request, uid: Uid, key: IdempotencyKey = None) -> Resp
 
     def work(tx: Transaction, now: float) -> Reply:
         return Reply({"uid": uid, "state": tasks.cancel(tx, now, uid, owner)})
+
+    return await once(request, key, work)
+
+
+@router.post(
+    "/{uid:name}:reject",
+    response_model=views.TaskState,
+    openapi_extra=needs("submit"),
+    summary="Reject the result of a task that has succeeded",
+)
+async def reject(
+    request: Request, uid: Uid, body: RejectIn, key: IdempotencyKey = None
+) -> Response:
+    """Say that a result is wrong: it counts no more, and is audited where the task allows that.
+
+    The task stays as it is; the answer's state is that of its result. An operator's word is final:
+    nothing of the provider's runs counts any more.
+    """
+    caller = caller_of(request)
+    owner, final = caller.tenant, operates(caller)
+
+    def work(tx: Transaction, now: float) -> Reply:
+        state = audits.reject(tx, now, uid, owner, body.reason, actor=caller.name, final=final)
+        return Reply({"uid": uid, "state": state})
 
     return await once(request, key, work)
 

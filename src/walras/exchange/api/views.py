@@ -54,6 +54,7 @@ class TaskDetail(Task):
     environment: list[str]
     requires: dict[str, str]
     features: dict[str, float]
+    auditable: bool
     placements: list[Placement]
 
 
@@ -108,7 +109,11 @@ class Why(BaseModel):
 
 
 class Receipt(BaseModel):
-    """Why an attempt of a task is on its cluster."""
+    """Why an attempt of a task is on its cluster, and whether its result is believed.
+
+    ``result`` is ``used``, ``audited``, ``disputed`` or ``quarantined``; null before there is one.
+    ``audits`` are the states of its audits, ``audit_of`` the task whose result this one audits.
+    """
 
     task: str
     attempt: int
@@ -116,6 +121,36 @@ class Receipt(BaseModel):
     round: int | None
     state: str
     receipt: dict[str, Any] | None
+    result: str | None
+    rejected: float | None
+    reason: str | None
+    audits: list[str]
+    audit_of: str | None
+
+
+class ResultAudit(BaseModel):
+    """A result that is run again at another provider."""
+
+    id: int
+    task: str
+    cluster: str
+    provider: str
+    audit_task: str | None
+    auditor: str | None
+    cause: str
+    chance: float
+    state: str
+    why: str | None
+    asked: float
+    decided: float | None
+    weight: str
+
+
+class ResultAuditPage(BaseModel):
+    """Some audits of results, the newest first."""
+
+    items: list[ResultAudit]
+    next_cursor: str | None
 
 
 class LogEntry(BaseModel):

@@ -6,20 +6,30 @@ import hashlib
 import json
 import tempfile
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from walras.exchange.runtime.frames import joined, parted
-from walras.policies.exchange import Policy, Predict, decide, predicting
+from walras.policies.exchange import Forecast, Policy, Predict, decide, predicting
+from walras.policies.exchange.forecast import Features
 from walras.rounds import Clusters, Snapshot, Tasks, Tenants
 
 if TYPE_CHECKING:
     from walras.predict import Predictor
 
+_HIDDEN = "?"  # no cluster's name begins so
+
 
 def asked(
-    snapshot: bytes, model: bytes, policy: str, seed: int, seconds: float, predictor: str
+    snapshot: bytes,
+    model: bytes,
+    policy: str,
+    seed: int,
+    seconds: float,
+    predictor: str,
+    forget: Sequence[str] = (),
 ) -> bytes:
     """What :func:`decided` takes.
 
@@ -30,8 +40,15 @@ def asked(
         seed: The seed.
         seconds: How long the search may take.
         predictor: The predictor's name.
+        forget: Clusters of which it is to know nothing: they lied since it was trained.
     """
-    head = {"policy": policy, "seed": seed, "seconds": seconds, "predictor": predictor}
+    head = {
+        "policy": policy,
+        "seed": seed,
+        "seconds": seconds,
+        "predictor": predictor,
+        "forget": list(forget),
+    }
     return joined(json.dumps(head).encode(), snapshot, model)
 
 
@@ -52,7 +69,7 @@ def decided(data: bytes) -> bytes:
     taken = Snapshot.from_bytes(snapshot)
     made = decide(
         taken,
-        _predict(model, taken.typical),
+        _predict(model, taken.typical, frozenset(given["forget"])),
         Policy.from_document(given["policy"]),
         seed=given["seed"],
         time_limit=given["seconds"],
@@ -71,10 +88,21 @@ def warmed(data: bytes) -> bytes:
     return data
 
 
-def _predict(model: bytes, typical: float) -> Predict | None:
+def _predict(model: bytes, typical: float, forget: frozenset[str]) -> Predict | None:
     if not model:
         return None
-    return predicting(_loaded(hashlib.sha256(model).hexdigest(), model), typical)
+    known = predicting(_loaded(hashlib.sha256(model).hexdigest(), model), typical)
+    return forgetting(known, forget) if forget else known
+
+
+def forgetting(known: Predict, forget: frozenset[str]) -> Predict:
+    """Predictions in which some clusters are as those never seen: they have the prior."""
+
+    def predict(features: Features, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:
+        hidden = tuple(f"{_HIDDEN}{uid}" if uid in forget else uid for uid in clusters)
+        return known(features, names, hidden)
+
+    return predict
 
 
 @lru_cache(2)

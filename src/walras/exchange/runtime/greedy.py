@@ -14,6 +14,7 @@ from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.planner import Outcome, Played
 from walras.exchange.service.rounds import Placed
+from walras.exchange.service.snapshot_clusters import labels_of
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import cluster, placement, requirement, task
 from walras.exchange.store.statements import Statement, Transaction, given, in_states
@@ -25,9 +26,13 @@ _TAKEN = sa.select(sa.func.coalesce(sa.func.sum(placement.c.slots), 0)).where(
     ),
 )
 _CLUSTERS = Statement(
-    sa.select(cluster.c.id, cluster.c.labels, cluster.c.slots - _TAKEN.scalar_subquery()).where(
-        cluster.c.state == "up", cluster.c.seen > given("since")
-    )
+    sa.select(
+        cluster.c.id,
+        cluster.c.uid,
+        cluster.c.provider,
+        cluster.c.labels,
+        cluster.c.slots - _TAKEN.scalar_subquery(),
+    ).where(cluster.c.state == "up", cluster.c.seen > given("since"))
 )
 _PENDING = Statement(
     sa.select(task.c.id, task.c.version, task.c.slots, requirement.c.labels)
@@ -67,7 +72,7 @@ class Greedy:
         found = tx.rows(_CLUSTERS, since=now - self.timing.held)
         waiting = tx.rows(_PENDING, most=self.most)
         return Taken(
-            [(int(key), json.loads(labels), int(free)) for key, labels, free in found],
+            [(int(row[0]), labels_of(*row[1:4]), int(row[4])) for row in found],
             [(int(k), int(v), int(s), json.loads(required)) for k, v, s, required in waiting],
         )
 

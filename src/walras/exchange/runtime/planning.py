@@ -17,8 +17,8 @@ from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.planner import Outcome, Played
 from walras.exchange.service.snapshots import plan_of, snapshot, snapshot_of, told
 from walras.exchange.service.timing import Timing
-from walras.exchange.store.schema import meta, predictor
-from walras.exchange.store.statements import Statement, Transaction
+from walras.exchange.store.schema import cluster, meta, predictor
+from walras.exchange.store.statements import Statement, Transaction, given
 from walras.policies.exchange import Policy, decide
 from walras.rounds import Clusters, Decision, Snapshot, check
 
@@ -28,11 +28,12 @@ PRIOR = "prior"
 
 _POLICY = Statement(sa.select(meta.c.value).where(meta.c.name == "policy"))
 _ACTIVE = Statement(
-    sa.select(predictor.c.version, predictor.c.model)
+    sa.select(predictor.c.version, predictor.c.model, predictor.c.created)
     .where(predictor.c.state == "active")
     .order_by(predictor.c.version.desc())
     .limit(1)
 )
+_LIED = Statement(sa.select(cluster.c.uid).where(cluster.c.distrusted > given("since")))
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Taken:
         model: File of the predictor that is active; empty for none.
         predictor: Its name.
         seed: The seed.
+        forget: Clusters whose runs were quarantined since the predictor was trained.
     """
 
     snapshot: Snapshot
@@ -52,6 +54,7 @@ class Taken:
     model: bytes
     predictor: str
     seed: int
+    forget: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,12 @@ class RoundPlanner:
         policy = Policy.from_document(self.policy(tx))
         row = tx.first(_ACTIVE)
         name, model = PRIOR, b""
+        forget: tuple[str, ...] = ()
         if row is not None and row[1] is not None:
             name, model = f"predictor {row[0]}", bytes(row[1])
+            forget = tuple(str(one[0]) for one in tx.rows(_LIED, since=row[2]))
         made = snapshot(tx, now, policy, self.timing, seed=seed)
-        return Taken(made, policy, model, name, seed)
+        return Taken(made, policy, model, name, seed, forget)
 
     def decide(self, taken: Taken, seconds: float, compute: Compute) -> Outcome:
         """Decide in the process beside the service.
@@ -150,6 +155,7 @@ def _decided(taken: Taken, seconds: float, compute: Compute) -> Decision:
         taken.seed,
         seconds,
         taken.predictor,
+        taken.forget,
     )
     return Decision.from_bytes(compute.call("decide", question, seconds + _SLACK))
 

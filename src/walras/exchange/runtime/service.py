@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from walras.exchange.runtime.accounting import Accounting
+from walras.exchange.runtime.auditing import Auditing
 from walras.exchange.runtime.background import Background
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
@@ -66,6 +67,7 @@ class Service:
             KIND: rounds,
             "train": Learner(learning),
             "regret": Accounting(),
+            "audit": Auditing(exchange.settings.timing),
         }
         background = Background(exchange, usual | (handlers or {}), metrics)
         exchange.write(rounds.ensure)

@@ -116,6 +116,7 @@ def _row(uid: str, now: float, offer: Offer) -> dict[str, Any]:
         "version": 1,
         "created": now,
         "seen": None,
+        "distrusted": None,
     }
 
 

@@ -139,6 +139,7 @@ def _add(tx: Transaction, uid: str, run: Past, keys: dict[str, Any], of: int) ->
         "token": 1,
         "ended": run.at,
         "version": 0,
+        "auditable": 0,
     }
     task_key = tx.value(_TASK, **(_EMPTY_TASK | made | keys))
     placed = {
@@ -167,5 +168,6 @@ def _add(tx: Transaction, uid: str, run: Past, keys: dict[str, Any], of: int) ->
         "seconds_measured": run.seconds,
         "seconds": run.seconds,
         "weight": "used",
+        "review": 0,
     }
     tx.run(_OBSERVATION, **(_EMPTY_OBSERVATION | seen))

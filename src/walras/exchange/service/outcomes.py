@@ -32,6 +32,7 @@ _PLACEMENT = Statement(
         task.c.uid,
         tenant.c.name,
         placement.c.outcome,
+        task.c.auditable,
     )
     .join(task, task.c.id == placement.c.task)
     .join(tenant, tenant.c.id == task.c.tenant)
@@ -231,6 +232,9 @@ def _observe(tx: Transaction, now: float, result: Finished, row: tuple[Any, ...]
         seconds=None if missed or used <= 0.0 else used,
         weight="used",
         propensity=propensity,
+        review=int(row[16] and result.outcome == "completed"),
+        rejected=None,
+        reason=None,
     )
 
 

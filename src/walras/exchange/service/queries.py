@@ -90,7 +90,14 @@ _TASKS = (
     .outerjoin(cluster, cluster.c.id == placement.c.cluster)
 )
 _ONE = Statement(
-    sa.select(*_SHORT, task.c.spec, feature_set.c.names, task.c.features, requirement.c.labels)
+    sa.select(
+        *_SHORT,
+        task.c.spec,
+        feature_set.c.names,
+        task.c.features,
+        requirement.c.labels,
+        task.c.auditable,
+    )
     .join(tenant, tenant.c.id == task.c.tenant)
     .join(feature_set, feature_set.c.id == task.c.feature_set)
     .join(requirement, requirement.c.id == task.c.requirement)
@@ -241,7 +248,7 @@ def detail(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
     row = tx.first(_ONE, uid=uid)
     if row is None or owner not in (None, row[2]):
         raise missing(uid)
-    spec, names, features, labels = row[len(_NAMES) :]
+    spec, names, features, labels, auditable = row[len(_NAMES) :]
     told = json.loads(spec)
     keys = json.loads(names)
     values = struct.unpack(f"<{len(keys)}f", bytes(features))
@@ -250,6 +257,7 @@ def detail(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
         "environment": sorted(told.get("environment", {})),
         "requires": json.loads(labels),
         "features": dict(zip(keys, values, strict=True)),
+        "auditable": bool(auditable),
     }
 
 

@@ -139,7 +139,7 @@ def recent(tx: Transaction) -> Recent:
     last = sorted({row[1] for row in rows if row[1] is not None})[-ROUNDS:]
     confirmed: dict[int, float] = defaultdict(float)
     for of, seq, slots, seconds, weight, _ in rows:
-        if last and seq is not None and seq >= last[0] and weight != "quarantined":
+        if last and seq is not None and seq >= last[0] and weight in ("used", "audited"):
             confirmed[int(of)] += float(slots) * float(seconds)
     times = [float(row[3]) for row in rows]
     return Recent(confirmed, statistics.median(times) if times else None)
@@ -151,7 +151,7 @@ def clusters(
     """The clusters as a round sees them.
 
     A cluster that has not been heard for as long as a lease is held is ``down``. Slots that no
-    agent serves are not free. Each has the labels ``cluster`` and ``provider`` beside its own.
+    agent serves are not free.
 
     Args:
         tx: The transaction.
@@ -172,7 +172,7 @@ def clusters(
         offered.append(sum(span.slots for span in mine if span.offered))
         silent = seen is None or float(seen) < now - timing.held
         states.append("down" if silent else str(state))
-        labels.append({"cluster": uid, "provider": provider} | json.loads(has))
+        labels.append(labels_of(uid, provider, has))
     return Clusters(
         key=np.array([row[0] for row in rows], np.int64),
         uid=tuple(row[1] for row in rows),
@@ -186,6 +186,20 @@ def clusters(
         state=tuple(states),
         confirmed=np.array([known.confirmed.get(row[0], 0.0) for row in rows], np.float64),
     )
+
+
+def labels_of(uid: str, provider: str, own: str) -> dict[str, str]:
+    """The labels that tasks may require: a cluster's own, and ``cluster`` and ``provider``.
+
+    Labels of its own with these two names do not count, so that none passes for another.
+
+    Example:
+        >>> from walras.exchange.service.snapshot_clusters import labels_of
+        >>> labels_of("east", "lab", '{"gpu":"h100","provider":"another"}')
+        {'gpu': 'h100', 'provider': 'lab', 'cluster': 'east'}
+    """
+    labels: dict[str, str] = json.loads(own)
+    return labels | {"provider": provider, "cluster": uid}
 
 
 def _served(tx: Transaction, now: float, timing: Timing, taken: Sequence[Span]) -> dict[int, int]:

@@ -40,6 +40,7 @@ class NewTask:
         time_limit: Seconds that a run may take, or None.
         requires: Labels that a cluster must have.
         environment: Variables of the command.
+        auditable: Whether its work may be run again at another provider, to audit its result.
     """
 
     uid: str
@@ -54,6 +55,7 @@ class NewTask:
     time_limit: float | None = None
     requires: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    auditable: bool = False
 
 
 _TENANT = Statement(sa.select(tenant.c.id).where(tenant.c.name == given("name")))
@@ -198,6 +200,7 @@ def _row(made: NewTask, now: float, owner: int, names: tuple[str, ...]) -> dict[
         "cancel_at": None,
         "ended": None,
         "version": 0,
+        "auditable": int(made.auditable),
     }
 
 

@@ -52,6 +52,10 @@ def _only(*states: str) -> sa.ColumnElement[bool]:
     return sa.text(f"state IN ({listed})")  # type: ignore[return-value]
 
 
+def _is(condition: str) -> sa.ColumnElement[bool]:
+    return sa.text(condition)  # type: ignore[return-value]
+
+
 def _index(name: str, *columns: object, where: sa.ColumnElement[bool] | None = None) -> sa.Index:
     return sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)  # type: ignore[arg-type]
 
@@ -103,6 +107,7 @@ cluster = sa.Table(
     _whole("version"),
     _real("created"),
     _real("seen", nullable=True),  # last sync of any of its agents
+    _real("distrusted", nullable=True),  # when a result of its provider was last contradicted
     sa.UniqueConstraint("uid"),
 )
 
@@ -157,6 +162,7 @@ task = sa.Table(
     _real("cancel_at", nullable=True),
     _real("ended", nullable=True),
     _whole("version"),
+    _whole("auditable", server_default="0"),  # 1: its work may be run again elsewhere
     sa.UniqueConstraint("uid"),
     sa.UniqueConstraint("tenant", "name"),
 )
@@ -272,10 +278,47 @@ observation = sa.Table(
     sa.Column("seconds_reported", sa.Double(), nullable=True),
     _real("seconds_measured"),  # from grant to result, by the service's clock
     _real("seconds", nullable=True),  # what training uses; None: counts for success alone
-    _text("weight"),  # used, audited, quarantined
+    _text("weight"),  # used, audited, disputed, quarantined
     sa.Column("propensity", sa.Double(), nullable=True),
+    _whole("review", server_default="0"),  # 1: whether it is audited is to be drawn; 2: it is
+    _real("rejected", nullable=True),  # when its consumer rejected it
+    _text("reason", nullable=True),  # what the consumer said
     sa.UniqueConstraint("placement"),
 )
+observation_review = _index("ix_observation_review", observation.c.id, where=_is("review > 0"))
+observation_audited = _index(
+    "ix_observation_audited",
+    observation.c.cluster,
+    observation.c.id,
+    where=_is("weight = 'audited'"),
+)
+observation_quarantined = _index(
+    "ix_observation_quarantined",
+    observation.c.cluster,
+    observation.c.id,
+    where=_is("weight = 'quarantined'"),
+)
+observation_task = _index("ix_observation_task", observation.c.task)
+
+result_audit = sa.Table(
+    "result_audit",
+    metadata,
+    _key(),
+    _of("observation", "observation"),
+    _of("task", "task", nullable=True),  # that runs the work again; None: nobody could
+    _text("provider"),  # whose result it is
+    _text("auditor", nullable=True),  # who runs it again
+    _text("cause"),  # drawn, rejected, second
+    _real("chance"),  # with which it was drawn
+    _text("state"),  # asked, agreed, disagreed, unanswered
+    _text("why", nullable=True),
+    _real("asked"),
+    _real("decided", nullable=True),
+)
+"""Results that are run again elsewhere; a second row of an observation is a second opinion."""
+audit_asked = _index("ix_result_audit_asked", result_audit.c.id, where=_is("state = 'asked'"))
+audit_observation = _index("ix_result_audit_observation", result_audit.c.observation)
+audit_task = _index("ix_result_audit_task", result_audit.c.task)
 
 predictor = sa.Table(
     "predictor",
