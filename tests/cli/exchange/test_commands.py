@@ -18,6 +18,7 @@ from walras.cli.exchange import cluster, connect, db, predictor, task, tenant, t
 from walras.cli.exchange import round as rounds
 from walras.cli.main import app
 from walras.errors import InputError
+from walras.exchange.api import views
 from walras.exchange.client import Client
 
 Run = Callable[..., str]
@@ -158,3 +159,49 @@ def test_a_database_is_migrated_backed_up_and_checked(served: Served, tmp_path: 
         db._url(None, None)
     with pytest.raises(InputError, match="holds no exchange"):
         db._url(tmp_path, None)
+
+
+def test_a_receipt_tells_all_in_words() -> None:
+    told = {
+        "seconds": 50.0, "seconds_interval": [40.0, None], "chance": 0.9,
+        "chance_interval": [0.8, 0.95], "runner_up": "west", "runner_up_seconds": 70.0,
+        "runner_up_chance": 0.99, "makespan_if_moved": 80.0, "binds": "makespan",
+        "slot_price": 1.5, "floor_price": 0.0, "propensity": 0.25, "random": True,
+        "state": "ok", "method": "exact", "predictor": "predictor 3", "gap": 0.01,
+    }  # fmt: skip
+    found = views.Receipt(
+        task="t-1",
+        attempt=1,
+        cluster="east",
+        round=3,
+        state="succeeded",
+        receipt=told,
+        result="disputed",
+        rejected=1e9,
+        reason="empty",
+        audits=["agreed"],
+        audit_of=None,
+    )
+    lines = list(task.receipt_lines(found))
+    assert lines[:3] == [
+        "predicted time: 50 s, 90 % within 40 to any s",
+        "predicted success: 0.9, 90 % within 0.8 to 0.95",
+        "runner-up: west, 70 s, success 0.99; makespan there 80 s",
+    ]
+    words = "\n".join(lines[3:])
+    for part in (
+        "binds: makespan", "price of a slot: 1.5 s", "placed at random", "chance 0.25",
+        "by exact, predictor 3, gap 1.00%", "result: disputed; audits: agreed", ": empty",
+    ):  # fmt: skip
+        assert part in words
+    again = found.model_copy(update={"receipt": None, "result": None, "audit_of": "t-0"})
+    assert next(task.receipt_lines(again)) == "audits the result of t-0"
+
+
+def test_a_result_is_rejected_and_audits_are_listed(walras: Run, served: Served) -> None:
+    _, grant = served.running("a")
+    done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
+    served.sync(9, finished=[done])
+    assert "quarantined" in walras("task", "reject", "a", "--reason", "empty")
+    assert "result: quarantined" in walras("task", "receipt", "a")
+    assert json.loads(walras("task", "audits", "-o", "json")) == []

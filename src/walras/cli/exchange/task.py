@@ -223,7 +223,9 @@ def receipt_lines(found: views.Receipt) -> Iterator[str]:
         yield "runner-up: none, no other cluster could take it"
     if "binds" in told:
         yield f"binds: {told['binds']}"
-        yield f"price: {told['slot_price']:.4g} s of work a slot, {told['floor_price']:.4g} the floor"
+        yield f"price of a slot: {told['slot_price']:.4g} s of work; of the floor on success: " + (
+            f"{told['floor_price']:.4g} s"
+        )
     if told.get("random"):
         yield f"placed at random, to learn: drawn with chance {told['propensity']:.4g}"
     if "predictor" in told:

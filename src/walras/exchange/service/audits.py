@@ -123,12 +123,16 @@ _OF_RESULT = Statement(
 )
 _RESULT = Statement(
     sa.select(
-        observation.c.id, observation.c.rejected, task.c.state, task.c.auditable, tenant.c.name,
+        observation.c.id,
+        observation.c.rejected,
+        task.c.state,
+        task.c.auditable,
+        tenant.c.name,
     )
     .join(task, task.c.id == observation.c.task)
     .join(tenant, tenant.c.id == task.c.tenant)
     .where(observation.c.task == given("task_"), observation.c.outcome == "completed")
-)  # fmt: skip
+)
 _REJECT = Statement(
     sa.update(observation)
     .where(observation.c.id == given("id_"), observation.c.rejected.is_(None))
@@ -397,9 +401,19 @@ def reject(
 _RERUN = task.alias("rerun")
 _LISTED = Statement(
     sa.select(
-        result_audit.c.id, task.c.uid, cluster.c.uid, result_audit.c.provider, _RERUN.c.uid,
-        result_audit.c.auditor, result_audit.c.cause, result_audit.c.chance, result_audit.c.state,
-        result_audit.c.why, result_audit.c.asked, result_audit.c.decided, observation.c.weight,
+        result_audit.c.id,
+        task.c.uid,
+        cluster.c.uid,
+        result_audit.c.provider,
+        _RERUN.c.uid,
+        result_audit.c.auditor,
+        result_audit.c.cause,
+        result_audit.c.chance,
+        result_audit.c.state,
+        result_audit.c.why,
+        result_audit.c.asked,
+        result_audit.c.decided,
+        observation.c.weight,
     )
     .join(observation, observation.c.id == result_audit.c.observation)
     .join(task, task.c.id == observation.c.task)
@@ -408,19 +422,22 @@ _LISTED = Statement(
     .where(result_audit.c.id < given("before"))
     .order_by(result_audit.c.id.desc())
     .limit(given("most"))
-)  # fmt: skip
+)
 _NAMES = (
     "id", "task", "cluster", "provider", "audit_task", "auditor", "cause", "chance", "state",
     "why", "asked", "decided", "weight",
 )  # fmt: skip
 _MARKS = Statement(
     sa.select(
-        placement.c.attempt, observation.c.id, observation.c.weight, observation.c.rejected,
+        placement.c.attempt,
+        observation.c.id,
+        observation.c.weight,
+        observation.c.rejected,
         observation.c.reason,
     )
     .join(observation, observation.c.placement == placement.c.id)
     .where(placement.c.task == given("task_"))
-)  # fmt: skip
+)
 _AUDIT_OF = Statement(
     sa.select(task.c.uid)
     .join(observation, observation.c.task == task.c.id)
