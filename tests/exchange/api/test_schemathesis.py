@@ -73,12 +73,16 @@ def _settings(cases: int) -> settings:
 
 
 def _ask(case: schemathesis.Case, token: str) -> None:
-    """Send a case; what no schema can say is put right: each key is new, deadlines are to come."""
+    _put_right(case)
+    case.call_and_validate(headers={"Authorization": f"Bearer {token}"})
+
+
+def _put_right(case: schemathesis.Case) -> None:
+    """What no schema can say: each key is new, deadlines are to come."""
     if re.fullmatch(r"[!-~]{1,255}", str(case.headers.get("Idempotency-Key", ""))):
         case.headers["Idempotency-Key"] = uuid.uuid4().hex
     if case.meta is None or case.meta.generation.mode.is_positive:
         _correct(case.body)
-    case.call_and_validate(headers={"Authorization": f"Bearer {token}"})
 
 
 def _correct(body: Any) -> None:
@@ -97,6 +101,26 @@ def _correct(body: Any) -> None:
         del body["tenant"]
     for name in ("tasks", "observations"):
         _correct(body.get(name))
+
+
+class Machine(schema.as_state_machine()):  # type: ignore[misc]
+    """Requests that follow from the answers to others: a task that was submitted is looked at."""
+
+    token = ""
+
+    def before_call(self, case: schemathesis.Case) -> None:
+        """As :func:`_ask`."""
+        _put_right(case)
+
+    def get_call_kwargs(self, case: schemathesis.Case) -> dict[str, Any]:
+        """The admin asks."""
+        return {"headers": {"Authorization": f"Bearer {type(self).token}"}}
+
+
+def test_requests_that_follow_from_others_are_answered_as_described(token: str) -> None:
+    Machine.token = token
+    schemathesis_settings = settings(_settings(12), stateful_step_count=6)
+    Machine.run(settings=schemathesis_settings)
 
 
 @schema.parametrize()

@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from walras.errors import WalrasError
+from walras.exchange.api import allowed
 from walras.exchange.errors import ExchangeError, StaleError
 from walras.exchange.runtime.logs import request_id
 
@@ -185,7 +186,7 @@ def _invalid(request: Request, error: Exception) -> Response:
             allowed="JSON in UTF-8",
             remedy="see /openapi.json for the body of this route",
         )
-    wrong = [_field(item) for item in found[:_SHOWN]]
+    wrong = [_field(request, item) for item in found[:_SHOWN]]
     first = wrong[0]
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return problem(
@@ -199,7 +200,7 @@ def _invalid(request: Request, error: Exception) -> Response:
     )
 
 
-def _field(item: Mapping[str, Any]) -> dict[str, str]:
+def _field(request: Request, item: Mapping[str, Any]) -> dict[str, str]:
     """One wrong field: a pointer into the body, or the name of a parameter."""
     place, *rest = item["loc"]
     names = [str(part) for part in rest if part != "[key]"]
@@ -208,10 +209,8 @@ def _field(item: Mapping[str, Any]) -> dict[str, str]:
         where = pointer or "body"
     else:
         pointer, where = "", f"{_PLACES.get(str(place), place)} {'.'.join(names)}".strip()
-    field = {"detail": f"{where}: {_words(item)}", "pointer": pointer}
-    if allowed := _allowed(item):
-        field["allowed"] = allowed
-    return field
+    told = {"detail": f"{where}: {_words(item)}", "pointer": pointer}
+    return told | {"allowed": _allowed(request, item)}
 
 
 def _words(item: Mapping[str, Any]) -> str:
@@ -219,22 +218,16 @@ def _words(item: Mapping[str, Any]) -> str:
     return text[0].lower() + text[1:]
 
 
-def _allowed(item: Mapping[str, Any]) -> str:
-    """The range that a field's limit tells."""
-    limits = item.get("ctx", {})
-    words = {
-        "ge": "at least {}",
-        "gt": "above {}",
-        "le": "at most {}",
-        "lt": "below {}",
-        "pattern": "{}",
-        "expected": "{}",
-        "min_length": "at least {} long",
-        "max_length": "at most {} long",
-    }
-    parts = [words[key].format(value) for key, value in limits.items() if key in words]
-    if item["type"] == "extra_forbidden":
-        return "only the fields in /openapi.json"
-    if item["type"] == "missing":
-        return "a value"
-    return ", ".join(parts)
+def _allowed(request: Request, item: Mapping[str, Any]) -> str:
+    """What the field allows, as the OpenAPI file tells it."""
+    route = request.scope.get("route")
+    described = request.app.openapi()
+    path = described["paths"].get(getattr(route, "path_format", ""), {})
+    place, *names = item["loc"]
+    if item["type"] in ("extra_forbidden", "missing") and place == "body":
+        # Of a field that is not known, what its object knows; of one that is missing, what it is.
+        names = names[:-1] if item["type"] == "extra_forbidden" else names
+    operation = path.get(request.method.lower(), {})
+    known = allowed.found(operation, described["components"]["schemas"], str(place), names)
+    expected = item.get("ctx", {}).get("expected", "")
+    return known or expected or "only what /openapi.json tells"

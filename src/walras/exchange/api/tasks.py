@@ -143,7 +143,7 @@ async def submit_batch(request: Request, body: TasksIn, key: IdempotencyKey = No
 
     def work(tx: Transaction, now: float) -> Reply:
         made = [_made(given, now, f"/tasks/{k}") for k, given in enumerate(body.tasks)]
-        tasks.submit(tx, now, tenant, made)
+        tasks.submit(tx, now, tenant, made, batch=True)
         return Reply({"tasks": [_submitted(one, tenant, now) for one in made]}, 201)
 
     return await once(request, key, work)

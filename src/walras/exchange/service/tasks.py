@@ -114,8 +114,17 @@ _EXPIRED = Statement(
 _TENANT_NAME = Statement(sa.select(tenant.c.name).where(tenant.c.id == given("id_")))
 
 
-def submit(tx: Transaction, now: float, owner: str, tasks: Sequence[NewTask]) -> list[str]:
+def submit(
+    tx: Transaction, now: float, owner: str, tasks: Sequence[NewTask], *, batch: bool = False
+) -> list[str]:
     """Add tasks of a tenant, all or none; their uids in order.
+
+    Args:
+        tx: The transaction.
+        now: The service's time.
+        owner: The tenant.
+        tasks: The tasks.
+        batch: Whether they were sent as a list: errors point into it.
 
     Raises:
         NotFoundError: There is no such tenant.
@@ -126,7 +135,7 @@ def submit(tx: Transaction, now: float, owner: str, tasks: Sequence[NewTask]) ->
         raise NotFoundError(
             f"there is no tenant '{owner}'", where="tenant", remedy="walras tenant add NAME"
         )
-    _check_names(tx, found, tasks)
+    _check_names(tx, found, tasks, batch or len(tasks) > 1)
     sets: dict[tuple[str, ...], int] = {}
     labels: dict[str, int] = {}
     rows = []
@@ -145,13 +154,13 @@ def submit(tx: Transaction, now: float, owner: str, tasks: Sequence[NewTask]) ->
     return [t.uid for t in tasks]
 
 
-def _check_names(tx: Transaction, owner: int, tasks: Sequence[NewTask]) -> None:
+def _check_names(tx: Transaction, owner: int, tasks: Sequence[NewTask], batch: bool) -> None:
     seen: set[str] = set()
     for k, given_task in enumerate(tasks):
         name = given_task.name
         other = tx.value(_NAMED, tenant=owner, name=name)
         if other is not None or name in seen:
-            place = f"/tasks/{k}/name" if len(tasks) > 1 else "/name"
+            place = f"/tasks/{k}/name" if batch else "/name"
             raise ConflictError(
                 f"the name '{name}' is taken" + (f" by task {other}" if other else " twice"),
                 where="name",
