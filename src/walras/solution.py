@@ -27,10 +27,11 @@ from walras.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """What the constraints are worth; ``prices["capacity"]`` gives those of one family.
+    """The prices of the constraints; ``prices["capacity"]`` gives those of one family.
 
-    A row's price is >= 0 at its upper bound and <= 0 at its lower one; relaxing the bound by one
-    unit improves the objective by its absolute value, as long as the price holds.
+    A row's price is >= 0 at its upper bound, <= 0 at its lower one, and 0 if neither binds. Its
+    unit is the objective's unit over the row's unit. Relaxing the bound by one unit improves the
+    objective by the price's absolute value, as long as the price holds.
 
     Under curved utilities the gap grows with the square of a price's distance from the optimal one,
     so prices are known to about the root of the gap: to 1e-3 at the default tolerance of 1e-6, to
@@ -40,6 +41,13 @@ class Prices:
         problem: The problem the rows belong to.
         rows: (rows,) one price a row.
         scalars: (scalars,) the shared scalars at the solution.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.domains import cluster_scheduling as cs
+        >>> s = wl.solve(cs.max_min([[2.0, 1.0]], [1, 1], [1.0]))
+        >>> s.prices["capacity"].round(3)  # least throughput for one more GPU
+        array([0.667])
     """
 
     problem: Separable

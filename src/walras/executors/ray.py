@@ -29,6 +29,10 @@ _MOST = 100_000
 class Ray:
     """Settings of an executor that keeps the demands in actors of a Ray cluster.
 
+    It pays when the demands do not fit one machine, or when a pass over a slice takes longer than a
+    message. Each pass costs a message to every actor and back, a few milliseconds an iteration. On
+    one machine, threads (no executor) are quicker.
+
     A local Ray that it starts listens on the loopback interface alone and ends with the program.
 
     Attributes:
@@ -42,7 +46,8 @@ class Ray:
 
     Example:
         >>> import walras as wl
-        >>> wl.Ray(actors=4)  # pass it to the engine ADMM as its executor
+        >>> engine = wl.engines.ADMM(executor=wl.Ray(actors=4))  # wl.solve(problem, engine=engine)
+        >>> engine.executor
         Ray(actors=4, address=None)
     """
 

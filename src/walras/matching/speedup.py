@@ -1,4 +1,4 @@
-"""How much sooner tasks end that a cluster runs together: the ratio zeta of equation 16.
+"""The factor zeta on the time of tasks that a cluster runs together (equation 16 of the paper).
 
 ``zeta_i(n)`` is the time that cluster i takes for n tasks together over the sum of their times
 alone; 1 is one after the other.
@@ -87,6 +87,13 @@ class Decay:
 
 
 Speedup = Decay | npt.ArrayLike | Callable[[int], float] | Sequence[Callable[[int], float]]
+"""The forms of zeta, the time of n tasks together over the sum of their times alone:
+
+- a :class:`Decay`, such as ``Decay(0.6, 1.0)`` for every cluster;
+- an array (counts,), or (clusters, counts), of the ratios for 1, 2, ... tasks; the last one also
+  holds for more tasks;
+- a function of the number of tasks, or a sequence of one function for each cluster.
+"""
 
 
 def pair_ratio(alone: npt.ArrayLike, together: npt.ArrayLike) -> Floats:

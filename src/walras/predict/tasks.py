@@ -20,6 +20,9 @@ from walras.types import Bools, Floats, Longs
 class Tasks:
     """N tasks, their features, and their measured times and success on M clusters.
 
+    From an own log of runs, :meth:`walras.predict.TaskLog.tasks` makes them with a frame of
+    features.
+
     Attributes:
         names: Name of each task; length N.
         clusters: Name of each cluster; length M.
