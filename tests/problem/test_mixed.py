@@ -163,3 +163,51 @@ def test_rows_that_cannot_hold_together_are_named() -> None:
         wl.Problem(cp.Minimize(cp.norm(b)), [far, (b <= 1).set_label("small")]).solve()
     assert "small" in told.value.where
     assert "reshape" not in told.value.where
+
+
+QUARTER = np.array([[1.0, 1, -1, -3], [1, 2, 2, -2], [0, -1, 0, -1]])
+CLOSE: dict[str, Callable[[Any], tuple[Any, list[Any]]]] = {
+    # HiGHS is content with rows that are broken by 1e-6: of a value of 0.02 that is not enough.
+    "four": lambda x: (
+        cp.Minimize(
+            1.5 * cp.sum_squares(np.array([[3.0, 3, 1, 3]]) @ x - 2)
+            + cp.sum(cp.logistic(QUARTER @ x + np.array([0.5, -1, -0.5])))
+        ),
+        [np.array([2.0, 2, -2, 0]) @ x == 1, x <= 4, x >= -3,
+         cp.norm1(np.array([[-3.0, 3, 2, -2], [-1, 0, -3, 1], [0, -1, 2, -1]]) @ x
+                  + np.array([-1.5, -1, -1])) <= 20],
+    ),
+    "three": lambda x: (
+        cp.Minimize(
+            cp.sum(cp.logistic(np.array([[-1.0, -2, 1], [0, -2, 2], [-3, 3, -2]]) @ x
+                               + np.array([1.5, 2, -2])))
+            + cp.pos(np.array([-2.0, -2, 2]) @ x + 1)
+        ),
+        [cp.sum(x) == 1, x <= 4, x >= -2],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_small_optima_are_proved_as_close_as_they_are_asked_for(name: str) -> None:
+    size = {"four": 4, "three": 3}[name]
+    x, free = cp.Variable(size, integer=[(0,)]), cp.Variable(size)
+    objective, rows = CLOSE[name](free)
+    expected = min(
+        cp.Problem(objective, [*rows, free[0] == k]).solve(cp.CLARABEL) for k in range(-3, 5)
+    )
+    found = wl.Problem(*CLOSE[name](x)).solve()
+    assert found.status == "optimal"
+    assert found.value == pytest.approx(expected, rel=2e-6)
+    assert found.bound == pytest.approx(expected, rel=2e-6)
+    programs = int(found.message.split("approximation, ")[1].split()[0])
+    assert programs <= 20  # 451 that brought nothing, before
+
+
+def test_all_elements_may_be_the_largest_ones() -> None:
+    """cvxpy fails at ``sum_largest`` of all elements where a solve before has left values."""
+    x, y = cp.Variable(3, boolean=[(0,)]), cp.Variable(2)
+    for objective in (cp.sum_largest(x, 3) + cp.norm(x), cp.sum_largest(y, 2) + cp.exp(y[0])):
+        problem = wl.Problem(cp.Minimize(objective), [x <= 5, x >= -3, y >= 1, y <= 3])
+        first = problem.solve().value
+        assert problem.solve().value == pytest.approx(first, abs=1e-7)

@@ -241,6 +241,20 @@ def _inner_point(program: Program) -> Floats | None:
     return x[:n] if is_found and x[n] > 0.0 else None
 
 
+def data_of(
+    problem: cp.Problem, solver: str, options: dict[str, Any] | None = None
+) -> tuple[Any, Any, Any]:
+    """As cvxpy's ``get_problem_data``, of variables without values.
+
+    cvxpy 1.9 hands values of an earlier solve on to its own variables, and fails at
+    ``sum_largest`` of all elements.
+    """
+    for variable in problem.variables():
+        variable.save_value(None)
+    data, chain, inverse = problem.get_problem_data(solver, solver_opts=options or {})
+    return data, chain, inverse
+
+
 def chain_of(
     problem: cp.Problem, solver: str, options: dict[str, Any] | None = None
 ) -> tuple[Any, Any, Any]:
@@ -250,7 +264,7 @@ def chain_of(
         EngineError: cvxpy has none.
     """
     try:
-        data, chain, inverse = problem.get_problem_data(solver, solver_opts=options or {})
+        data, chain, inverse = data_of(problem, solver, options)
     except cp.error.SolverError as reason:
         raise EngineError(
             f"no solver takes it ({reason})",

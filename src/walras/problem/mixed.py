@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError, InfeasibleError
 from walras.problem.cones import Interval, Program
-from walras.problem.conic import chain_of, panics_told, solve_conic
+from walras.problem.conic import chain_of, data_of, panics_told, solve_conic
 from walras.problem.continuous import Continuous
 from walras.problem.dual import bound_of, implied_box, trivial_bound
 from walras.problem.proof import Found, proved, relative_gap
@@ -33,7 +33,10 @@ from walras.types import Bools, Floats
 
 _SHARPER = 0.1  # integer programs' gap as a share of the tolerance
 _MOST = 1_000  # integer programs
-_BROKEN = 1e-7  # a cut is worth adding where the point breaks it by more, of its size
+_PATIENCE = 3  # integer programs of choices that are known without a better bound
+# A cut is worth adding where the point breaks it by more, of its size: at HiGHS' own tolerances,
+# and at its closest ones.
+_BROKEN, _BARELY = 1e-7, 1e-9
 _SHORT = 1e-12  # prices of a cone below this share of the largest make no cut
 _DUST = 1e-9  # a coefficient beside a largest one of 1 that HiGHS takes for none
 _FAINT = 1e-8  # a price beside its cone's largest that makes no coefficient
@@ -46,7 +49,7 @@ def has_cones(problem: cp.Problem) -> bool:
     cvxpy asks before it takes complex numbers apart, and hands HiGHS what comes out of them.
     """
     try:
-        data, _, _ = problem.get_problem_data(cp.HIGHS, solver_opts={})
+        data, _, _ = data_of(problem, cp.HIGHS)
     except cp.error.SolverError:
         return True
     dims = data["dims"]
@@ -97,7 +100,7 @@ class _Cuts:
     rows: list[sp.csr_array] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
 
-    def add(self, z: Floats, broken_by: Floats | None = None) -> bool:
+    def add(self, z: Floats, broken_by: Floats | None = None, least: float = _BROKEN) -> bool:
         """Add the cuts of prices; whether there was one, broken by a point if that is given."""
         before, most = len(self.rows), float(np.max(np.abs(z), initial=0.0))
         for rows, cone in self.program.cones:
@@ -111,7 +114,7 @@ class _Cuts:
                 continue
             row, room = self._without_dust(sp.csr_array(row / size))
             upper = float(price @ self.program.offset[rows]) / size + room
-            if broken_by is None or (row @ broken_by)[0] > upper + _BROKEN * (1.0 + abs(upper)):
+            if broken_by is None or (row @ broken_by)[0] > upper + least * (1.0 + abs(upper)):
                 self.rows.append(row)
                 self.upper.append(upper)
         return len(self.rows) > before
@@ -125,10 +128,10 @@ class _Cuts:
         row.eliminate_zeros()
         return row, room
 
-    def separate(self, x: Floats) -> bool:
+    def separate(self, x: Floats, least: float) -> bool:
         """Add the cuts that the nearest points of the cones give; whether x breaks one."""
         away = self.program.matrix @ x - self.program.offset
-        return self.add(away, broken_by=x)
+        return self.add(away, broken_by=x, least=least)
 
 
 class _Search:
@@ -154,10 +157,11 @@ class _Search:
         self.programs = 0
         self._cuts = _Cuts(self.program, self.box)
         self._tried: set[bytes] = set()
+        self._steep, self._idle = False, 0  # programs in a row that brought nothing
         self._prime()
 
     def run(self) -> bool:
-        """Search to the tolerance; whether a limit ended it.
+        """Search to the tolerance, or as far as HiGHS' goes; whether a limit ended it.
 
         Raises:
             InfeasibleError: No choice of whole numbers meets the constraints.
@@ -169,15 +173,24 @@ class _Search:
             answer = self._answer(left)
             self.programs += 1
             if answer is None:
-                return True
+                return False
             if answer.status is Status.INFEASIBLE:
                 return self._ended()
-            self.bound = max(self.bound, min(answer.bound + self.program.constant, self.value))
-            if answer.x is None or self._is_proved():
-                return answer.x is None
-            if not self._tighten(answer.x):
-                return answer.status is not Status.OPTIMAL
-        return True
+            self._idle += 1
+            self._raise(min(answer.bound + self.program.constant, self.value))
+            if self._is_proved():
+                return False
+            gained = answer.x is not None and self._tighten(answer.x)
+            if gained and self._idle < _PATIENCE:
+                continue
+            if self._steep or answer.status is Status.LIMIT:
+                return answer.status is Status.LIMIT
+            self._steep, self._idle = True, 0  # what is left of the gap is HiGHS' tolerance
+        return False
+
+    def _raise(self, bound: float) -> None:
+        if bound > self.bound:
+            self.bound, self._idle = bound, 0
 
     def _answer(self, settings: Settings) -> Answer | None:
         """HiGHS' answer, at closer tolerances where it breaks down; None where it does so again.
@@ -217,7 +230,7 @@ class _Search:
 
     def _tighten(self, x: Floats) -> bool:
         """Add the cuts of an integer program's answer; whether there were any."""
-        gained = self._cuts.separate(x)
+        gained = self._cuts.separate(x, _BARELY if self._steep else _BROKEN)
         return self._try(np.round(x[self.columns])) or gained
 
     def _try(self, whole: Floats) -> bool:
@@ -226,6 +239,7 @@ class _Search:
         if whole.tobytes() in self._tried:
             return False
         self._tried.add(whole.tobytes())
+        self._idle = 0
         z = self._solve_fixed(whole)
         return z is not None and self._cuts.add(z)
 
@@ -285,8 +299,8 @@ class _Search:
         blocks: list[Any] = [sp.csr_array(p.matrix)[linear], *self._cuts.rows]
         upper = np.concatenate([p.offset[linear], self._cuts.upper])
         lower = np.concatenate([lower, np.full(len(self._cuts.rows), -np.inf)])
-        if np.isfinite(self.relaxed):
-            least = self.relaxed - p.constant
+        least = self.relaxed - p.constant
+        if np.isfinite(least) and abs(least) > _SLACK:  # a bound of dust would pass for a unit
             blocks.append(sp.csr_array(p.linear[None, :]))
             upper = np.append(upper, np.inf)
             lower = np.append(lower, least - _SLACK * (1.0 + abs(least)))
@@ -294,7 +308,14 @@ class _Search:
         integer[self.columns] = True
         low, high = self._limits()
         return LinearProgram(
-            p.linear, low, high, sp.csc_array(sp.vstack(blocks)), lower, upper, integer
+            p.linear,
+            low,
+            high,
+            sp.csc_array(sp.vstack(blocks)),
+            lower,
+            upper,
+            integer,
+            steep=self._steep,
         )
 
     def _limits(self) -> tuple[Floats, Floats]:

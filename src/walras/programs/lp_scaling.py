@@ -21,6 +21,7 @@ _LARGE_BOUND = 1e6
 _SMALL_COST, _LARGE_COST = 2.0**-4, 2.0**20
 _UNEVEN = 2.0**8  # ratio of the means of rows, or of columns, from which they are scaled
 _PASSES = 20
+_ROUNDING = 1e-14  # a row's bound beside its largest coefficient that is no unit of anything
 _SETTLED = 1.1  # largest change of a factor at which passes end
 
 
@@ -98,9 +99,13 @@ def _even(matrix: sp.csc_array, bounds: Bounds, whole: Bools | None) -> tuple[Fl
 
 
 def _coefficients(matrix: sp.csc_array, bounds: Bounds) -> tuple[Floats, Longs, Longs]:
-    """Sizes, rows and columns of all coefficients and bounds that are not zero."""
+    """Sizes, rows and columns of all coefficients and bounds that are not zero, nor rounding."""
     columns = matrix.shape[1]
-    beside = [np.flatnonzero(np.isfinite(b) & (b != 0)) for b in bounds]
+    most = np.zeros(matrix.shape[0])
+    np.maximum.at(most, matrix.indices, np.abs(matrix.data))
+    asked = np.abs(np.where(np.isfinite(bounds), bounds, 0.0)) / np.where(most > 0, most, np.inf)
+    least = _ROUNDING * min(1.0, float(np.max(asked, initial=0.0)))
+    beside = [np.flatnonzero(a > least) for a in asked]
     size = np.concatenate([matrix.data, *(b[at] for b, at in zip(bounds, beside, strict=True))])
     row = np.concatenate([matrix.indices, *beside]).astype(np.int64)
     column = np.repeat(np.arange(columns), np.diff(matrix.indptr))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
 
+import walras as wl
 from walras.separable.cvxpy.bounds import (
     Bounds,
     Epigraph,
@@ -262,3 +265,26 @@ def test_rows_that_contradict_bounds_leave_no_empty_interval() -> None:
         [Epigraph(1, 2, 1, 1, is_largest=True)],
     )
     assert found.lower[1] < 3.0 < found.upper[1] < 3.1
+
+
+@pytest.mark.parametrize("is_largest", [True, False])
+def test_pieces_that_contradict_the_stated_end_of_their_extreme_leave_no_empty_interval(
+    is_largest: bool,
+) -> None:
+    """A piece of 4 beside a largest one of at most 3, and turned round."""
+    sign = 1.0 if is_largest else -1.0
+    matrix = sp.csr_array(np.array([[2.0, -1.0]]) * sign)
+    ends = ([1.0, -INF], [1.0, 3.0]) if is_largest else ([1.0, 5.0], [1.0, INF])
+    offset = np.array([2.0 * sign])
+    found = epigraph_bounds(
+        matrix, offset, np.zeros(1, bool), bounds(*ends), [Epigraph(0, 1, 1, 1, is_largest)]
+    )
+    assert found.lower[1] == found.upper[1] == (3.0 if is_largest else 5.0)
+
+
+@pytest.mark.parametrize("row", [cp.norm1, lambda e: cp.sum(cp.maximum(e, -e))])
+def test_an_extreme_that_its_pieces_exceed_is_infeasible(row: Any) -> None:
+    x = cp.Variable(1, nonneg=True)
+    rows = [x == 1, row(2 * x + 2) <= 3]
+    with pytest.raises(wl.InfeasibleError, match=r"raise .* by 1$"):
+        wl.solve(cp.Problem(cp.Minimize(cp.sum(cp.abs(x - 7))), rows))

@@ -120,7 +120,7 @@ def epigraph_bounds(
     """
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     row_upper = np.where(is_constraint, -offset, np.inf)
-    # Where rows contradict bounds, an engine says so: here the interval only must not be empty.
+    # Rows that contradict bounds do not empty the interval either.
     capped = np.maximum(lower, np.minimum(tightened(matrix, row_upper, lower, upper), upper))
     for epigraph in epigraphs:
         own = slice(epigraph.column, epigraph.column + epigraph.size)
@@ -152,8 +152,9 @@ def _widen(
     with np.errstate(invalid="ignore"):
         span = np.where(np.isfinite(high - low), high - low, np.maximum(np.abs(low), 1.0))
     margin = 0.1 * np.where(np.isfinite(span), span, 1.0) + 1e-3
-    lower[own] = np.maximum(lower[own], low - margin)
-    upper[own] = np.minimum(upper[own], high + margin)
+    # Pieces that contradict a bound leave it to an engine to say so: the interval is not emptied.
+    lower[own] = np.maximum(lower[own], np.minimum(low - margin, upper[own]))
+    upper[own] = np.minimum(upper[own], np.maximum(high + margin, lower[own]))
 
 
 def tightened(matrix: sp.csr_array, row_upper: Floats, lower: Floats, upper: Floats) -> Floats:
