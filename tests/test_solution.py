@@ -95,7 +95,9 @@ def test_a_bound_names_who_vouches_for_it(solution: wl.Solution) -> None:
 
 def test_what_is_proved_cannot_be_written_to(solution: wl.Solution) -> None:
     found = solution
-    for array in (found.x, found.entries, found.scalars, found.prices.rows, found.prices.scalars):
+    proof = found.certificate
+    arrays = (found.x, found.entries, found.scalars, found.prices.rows, found.prices.scalars)
+    for array in (*arrays, proof.x, proof.t, proof.prices, proof.reduced):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 77.0
     frame = found.frame()

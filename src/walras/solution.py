@@ -139,6 +139,9 @@ class Solution:
     message: str = ""
     levels: tuple[Level, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "certificate", self.certificate.as_read_only())
+
     @property
     def value(self) -> float:
         """The objective at the allocation."""
@@ -202,17 +205,17 @@ class Solution:
     @property
     def entries(self) -> Floats:
         """(entries,) the allocation as the problem's entries."""
-        return read_only(self.certificate.x)
+        return self.certificate.x
 
     @property
     def scalars(self) -> Floats:
         """(scalars,) the shared scalars, such as the max-min level."""
-        return read_only(self.certificate.t)
+        return self.certificate.t
 
     @property
     def prices(self) -> Prices:
         """Prices of all rows."""
-        return Prices(self.problem, read_only(self.certificate.prices), self.scalars)
+        return Prices(self.problem, self.certificate.prices, self.scalars)
 
     def frame(self) -> pd.DataFrame:
         """The allocation with the names of resources (rows) and demands (columns).

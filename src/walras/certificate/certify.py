@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from walras.certificate.bound import dual_bound
 from walras.certificate.feasibility import FEASIBLE, row_violations, violation
 from walras.certificate.repair import repaired
 from walras.certificate.structure import structure
+from walras.checks import read_only
 from walras.separable import Separable, utility
 from walras.types import Floats
 
@@ -63,6 +64,16 @@ class Certificate:
     bound_source: str = PRICES
     gap_unit: str = "of the value"
     allowed: float = FEASIBLE
+
+    def as_read_only(self) -> Certificate:
+        """The same certificate, whose arrays cannot be written to."""
+        return replace(
+            self,
+            x=read_only(self.x),
+            t=read_only(self.t),
+            prices=read_only(self.prices),
+            reduced=read_only(self.reduced),
+        )
 
     @property
     def engine_bound(self) -> bool:

@@ -145,8 +145,8 @@ class _Solve:
 
     def _unpacked(self, raw: Any) -> bool:
         """Give an answer to the variables; whether there was one."""
-        with warnings.catch_warnings():
-            # The certificate says how accurate the point is; cvxpy's warning adds nothing.
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            # The certificate says how accurate the point is; cvxpy's warnings add nothing.
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             try:
                 self.problem.unpack_results(raw, self.chain, self.inverse)
