@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -80,6 +81,33 @@ def test_one_that_is_late_is_replaced(compute: Compute) -> None:
     assert not _alive(before)
     assert compute.call("echo", b"a", 60.0) == b"a"
     assert compute.pid != before
+
+
+def test_one_that_was_warmed_is_warm_again_after_it_was_late(compute: Compute) -> None:
+    compute.warm()
+    assert compute.call("echo", b"x", 120.0) == b"x"
+    with pytest.raises(ComputeError, match="took too long"):
+        compute.call("sleep", b"", 0.2)
+    end = time.monotonic() + 60.0
+    while compute.started < 2:  # nobody has called it
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_who_waits_too_long_for_its_turn_leaves_the_process_alone(compute: Compute) -> None:
+    def first() -> None:
+        with contextlib.suppress(ComputeError):
+            compute.call("sleep", b"", 3.0)
+
+    compute.call("echo", b"", 60.0)
+    thread = threading.Thread(target=first)
+    thread.start()
+    time.sleep(0.2)
+    pid = compute.pid
+    with pytest.raises(ComputeError, match="not ready yet"):
+        compute.call("echo", b"", 0.2)
+    assert compute.pid == pid
+    thread.join(20.0)
 
 
 def test_one_that_dies_is_replaced(compute: Compute) -> None:

@@ -34,7 +34,7 @@ class Compute:
     """A spawned process that calls functions of :data:`FUNCTIONS`.
 
     It is started at the first call, or by :meth:`warm`; one that is late or dies is replaced at
-    the next call.
+    the next call, or at once where it was warmed before: the next round finds it ready.
 
     Args:
         stopping: Says that the service ends: calls are given up.
@@ -53,15 +53,22 @@ class Compute:
         self._process: subprocess.Popen[bytes] | None = None
         self._idle = False  # whether the pipes hold nothing of an earlier call
         self._closing = False
+        self._warms = False
         self.started = 0
 
-    def warm(self) -> None:
-        """Start the process and let it import what rounds need; returns at once."""
-        threading.Thread(target=self._warm, name="walras-warm", daemon=True).start()
+    def warm(self, what: bytes = b"") -> None:
+        """Start the process and let it import what rounds need; returns at once.
 
-    def _warm(self) -> None:
+        Args:
+            what: ``predictor`` where a predictor is in use, which takes longer.
+        """
+        self._warms = True
+        given = (what,)
+        threading.Thread(target=self._warm, args=given, name="walras-warm", daemon=True).start()
+
+    def _warm(self, what: bytes) -> None:
         with contextlib.suppress(ComputeError):
-            self.call("warm", b"", _WARM)
+            self.call("warm", what, _WARM)
 
     @property
     def pid(self) -> int | None:
@@ -75,14 +82,23 @@ class Compute:
             ComputeError: It was late, the process died or raised, or the service ends.
         """
         end = time.monotonic() + seconds
-        with self._lock:
+        if not self._lock.acquire(timeout=max(seconds, 0.0)):
+            raise ComputeError(
+                "is not ready yet",
+                where="compute",
+                remedy="wait until it has begun, which takes longer on a busy machine",
+            )
+        try:
             process = self._running()
-            try:
-                return self._exchange(process, name, data, end)
-            except BaseException:
-                if process.poll() is not None or not self._idle:
-                    self._kill()
-                raise
+            return self._exchange(process, name, data, end)
+        except BaseException:
+            if self._process is not None and not self._idle:
+                self._kill()
+                if self._warms and not self.stopping() and not self._closing and name != "warm":
+                    self.warm(b"predictor")  # it waits for this call's end
+            raise
+        finally:
+            self._lock.release()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

@@ -80,11 +80,17 @@ def decided(data: bytes) -> bytes:
 
 
 def warmed(data: bytes) -> bytes:
-    """Decide a small round, so that the first one that counts need not import or compile."""
+    """Decide a small round, so that the first one that counts need not import or compile.
+
+    Args:
+        data: ``predictor`` to import what predictors need, too.
+    """
     snapshot = Snapshot.of(
         Tasks.of(["a", "b", "c"]), Clusters.of(["x", "y"], slots=[2, 1]), Tenants.of(["t"])
     )
     decide(snapshot, time_limit=1.0, clock=time.monotonic)
+    if data:
+        import walras.predict  # noqa: F401, PLC0415 - seconds; the prior does without
     return data
 
 

@@ -17,6 +17,7 @@ from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.planning import RoundPlanner
 from walras.exchange.runtime.round import KIND, Rounds
+from walras.exchange.service.learning import predictor_of
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Service:
 
     def start(self) -> None:
         """Start the threads, and the process that decides rounds."""
-        self.compute.warm()
+        predicts = self.exchange.read(predictor_of) is not None
+        self.compute.warm(b"predictor" if predicts else b"")
         self.background.start()
 
     def stop(self) -> None:

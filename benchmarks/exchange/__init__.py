@@ -1,0 +1,1 @@
+"""Figures of the exchange as a service: real processes, real databases, this machine's disk."""
