@@ -9,14 +9,16 @@ import socket
 import sqlite3
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import httpx2
 from tests.exchange.processes import invariants
+from tests.exchange.processes.hosts import Network
 from tests.exchange.processes.load import Load
-from tests.exchange.processes.template import Child, Template
+from tests.exchange.processes.template import Child, Template, enter_network
 
 _GUARD = """#!/bin/sh
 # A run: it holds its task's lock and one of its cluster's slots while it lives, or tells.
@@ -93,6 +95,7 @@ class Rig:
         clusters: Slots of each cluster, which has one agent.
         think: Seconds that a round takes without predictions; None for the policy's rounds.
         settings: Of the services.
+        network: Hosts: the first for the service, then one an agent, the last one for clients.
     """
 
     folder: Path
@@ -102,6 +105,7 @@ class Rig:
     clusters: Sequence[int] = (2, 3)
     think: float | None = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
+    network: Network | None = None
     served: list[Service] = field(default_factory=list)
     agents: list[Agent] = field(default_factory=list)
 
@@ -119,7 +123,11 @@ class Rig:
                 "think": self.think,
                 "settings": {"interval": 0.1, **self.settings},
             }
-            self.served.append(Service(home, f"http://127.0.0.1:{port}", given))
+            name, host = "", "127.0.0.1"
+            if self.network is not None:
+                name, host = self.network.names[k], self.network.address(k)
+                given |= {"host": host, "tls_in_front": True}
+            self.served.append(Service(home, f"http://{host}:{port}", given, name))
         for k, slots in enumerate(self.clusters):
             place = self.folder / f"cluster-{k}"
             (place / "slots").mkdir(parents=True)
@@ -133,7 +141,8 @@ class Rig:
                 "home": str(place / "agent"),
                 "name": f"a{k}",
             }
-            self.agents.append(Agent(place / "agent", given))
+            name = "" if self.network is None else self.network.names[self.services + k]
+            self.agents.append(Agent(place / "agent", given, name))
 
     @property
     def url(self) -> str:
@@ -165,10 +174,18 @@ class Rig:
 
     def ready(self, service: Service) -> bool:
         """Whether a service says that it can work."""
-        try:
-            return httpx2.get(f"{service.url}/readyz", timeout=5.0).status_code == 200
-        except httpx2.HTTPError:
-            return False
+
+        def asked() -> bool:
+            try:
+                return httpx2.get(f"{service.url}/readyz", timeout=5.0).status_code == 200
+            except httpx2.HTTPError:
+                return False
+
+        if not service.network:
+            return asked()
+        given = (service.network,)
+        with ThreadPoolExecutor(1, initializer=enter_network, initargs=given) as inside:
+            return inside.submit(asked).result()
 
     def start_agent(self, agent: Agent) -> None:
         """Start an agent."""
@@ -192,6 +209,9 @@ class Rig:
         """Clients of all services; a task that runs takes some seconds."""
         urls = [service.url for service in self.served]
         command = ["/bin/sh", str(self.script), str(seconds)]
+        if self.network is not None:
+            client = self.network.names[-1]
+            more["enter"] = lambda: enter_network(client)
         return Load(urls, self.token_file.read_text().strip(), command, **more)
 
     def broken(self, load: Load) -> list[str]:
