@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import stat
 import subprocess
 from pathlib import Path
@@ -13,9 +14,12 @@ import sqlalchemy as sa
 from tests.exchange.filled import fill
 from tests.exchange.postgres import Server
 
-from walras.exchange.errors import SchemaError, StoreError
-from walras.exchange.service import events
+from walras.exchange.errors import ConflictError, SchemaError, StoreError
+from walras.exchange.runtime import home as homes
+from walras.exchange.runtime.exchange import Exchange
+from walras.exchange.service import events, restored
 from walras.exchange.service.check import check
+from walras.exchange.store import backup as module
 from walras.exchange.store.backup import backup, restore
 from walras.exchange.store.database import open_database
 from walras.exchange.store.migrate import connected, migrate
@@ -48,10 +52,71 @@ def test_a_backup_of_sqlite_is_whole_and_is_restored(tmp_path: Path) -> None:
     shutil.copy(log, tmp_path / "log")
     database.close()
     shutil.copy(tmp_path / "log", log)
-    restore(copy, path)
+    after = count + 1
+    assert restore(copy, path) == tmp_path / "exchange.db.before"
     assert _events(url) == count
     assert check(url) == []
-    assert (tmp_path / "exchange.db.before").exists()
+    # Nothing of the former one is lost, its log least of all; the next one has another name.
+    assert _events(f"sqlite:///{tmp_path}/exchange.db.before") == after
+    assert restore(copy, path) == tmp_path / "exchange.db.before-2"
+
+
+@pytest.mark.parametrize("step", ["copyfile", "_mark", "_flush", "_keep", "link", "replace"])
+def test_a_restore_that_is_cut_short_leaves_the_former_database_or_the_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    path, copy = tmp_path / "exchange.db", tmp_path / "copy.db"
+    url = f"sqlite:///{path}"
+    migrate(url)
+    fill(url)
+    backup(url, copy)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("INSERT INTO event (at, kind, subject, data) VALUES (1, 'a', 'b', '')")
+    connection.close()
+    before = _events(url)
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        of = {"copyfile": shutil, "link": os, "replace": Path}.get(step, module)
+        patch.setattr(of, step, fails)
+        with pytest.raises(StoreError, match="No space left"):
+            restore(copy, path)
+    assert _events(url) == before
+    assert check(url) == []
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_a_home_that_is_served_or_newer_or_there_is_not_replaced(tmp_path: Path) -> None:
+    home, copy = tmp_path / "home", tmp_path / "copy.db"
+    with Exchange.open(home) as exchange:
+        backup(exchange.url, copy)
+        with pytest.raises(ConflictError, match="another process serves it"):
+            homes.restore(copy, home, replace=True)
+    with pytest.raises(StoreError, match=r"is a database already; .* --replace"):
+        homes.restore(copy, home)
+    assert homes.restore(copy, tmp_path / "new") is None
+    kept = homes.restore(copy, home, replace=True)
+    assert kept is not None
+    with Exchange.open(home) as exchange:  # the start makes good what has gone on since
+        assert exchange.read(restored.offers_after) > exchange.now()
+    with connected(f"sqlite:///{home}/exchange.db") as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaError, match="newer"):
+        homes.restore(copy, home, replace=True)
+    (home / "exchange.db").write_bytes(b"x" * 9000)  # damaged: the reason to restore
+    homes.restore(copy, home, replace=True)
+    assert check(f"sqlite:///{home}/exchange.db") == []
+
+
+def test_a_file_that_was_only_copied_is_made_good_too(tmp_path: Path) -> None:
+    with Exchange.open(tmp_path / "home"):
+        pass
+    homes.restore(tmp_path / "home" / "exchange.db", tmp_path / "new")
+    with Exchange.open(tmp_path / "new") as exchange:
+        assert exchange.read(restored.offers_after) > exchange.now()
 
 
 def test_a_backup_never_overwrites_and_leaves_nothing_half_written(tmp_path: Path) -> None:

@@ -8,17 +8,19 @@ from typing import Annotated
 import typer
 
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.streams import put
+from walras.cli.common.streams import put, tell
 from walras.errors import InputError
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="""The exchange's database: migrate it, back it up, check it.
+    help="""The exchange's database: migrate it, back it up, restore it, check it.
 
     Examples:
 
       walras db backup --home exchange --to exchange-monday.db
+
+      walras db restore exchange-monday.db --home restored
 
       walras db check --home exchange
     """,
@@ -84,6 +86,33 @@ def backup(
 
     run(_url(home, database), to)
     put(str(to))
+
+
+@app.command()
+def restore(
+    backup: Annotated[Path, typer.Argument(help="File that walras db backup wrote.")],
+    home: Annotated[Path, typer.Option(help="Folder of the exchange; created where it is new.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the database there; it is kept beside it.")
+    ] = False,
+) -> None:
+    """Put a backup of SQLite into a folder; the service must not run there.
+
+    The next start offers no task until runs granted since the backup have ended. An archive of
+    PostgreSQL is restored by pg_restore.
+
+    Examples:
+
+      walras db restore exchange-monday.db --home restored
+
+      walras db restore exchange-monday.db --home exchange --replace
+    """
+    from walras.exchange.runtime.home import restore as run
+
+    kept = run(backup, home, replace=replace)
+    put(str(home))
+    if kept is not None:
+        tell(f"the former database is {kept}")
 
 
 @app.command()

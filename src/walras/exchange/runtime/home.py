@@ -11,6 +11,7 @@ from typing import IO
 
 from walras.exchange.errors import ConflictError, StoreError
 from walras.exchange.service import tokens
+from walras.exchange.store import backup as stored
 from walras.exchange.store.database import Database
 from walras.exchange.store.schema import meta
 from walras.exchange.store.statements import Transaction, inserting_once
@@ -90,6 +91,28 @@ def create_private(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise _unusable(error, path) from error
+
+
+def restore(source: Path, home: Path, *, replace: bool = False) -> Path | None:
+    """Put a backup of SQLite into a home that no process serves.
+
+    Args:
+        source: A file of :func:`walras.exchange.store.backup.backup`.
+        home: The folder; created where there is none.
+        replace: Whether there may be a database already; it is kept beside the restored one.
+
+    Returns:
+        Where the former database is now, or None where there was none.
+
+    Raises:
+        ConflictError: A process serves the home.
+        StoreError: The backup cannot be used, or the home's database may not be replaced.
+    """
+    folder = home.expanduser().absolute()
+    prepare(folder)
+    path = folder / "exchange.db"
+    with lock(path.with_name(path.name + ".lock")):
+        return stored.restore(source.expanduser().absolute(), path, replace=replace)
 
 
 def begin(database: Database, home: Path, now: float) -> Path | None:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from walras.exchange.errors import StoreError
+from walras.exchange.errors import SchemaError, StoreError
 from walras.exchange.store.database import unusable
 from walras.exchange.store.migrate import revision_of
 
@@ -71,40 +71,110 @@ def backup(url: str, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def restore(source: Path, path: Path) -> None:
+def restore(source: Path, path: Path, *, replace: bool = True) -> Path | None:
     """Put a backup of SQLite in a database's place; the service must not run.
 
-    The database that was there is kept beside it, with ``.before`` at the end of its name.
+    Whenever it is cut short, the database is the former one or the backup, whole. The former one is
+    kept beside it, with ``.before`` at the end of its name.
 
     Args:
         source: A file that :func:`backup` wrote.
         path: The database's file.
+        replace: Whether there may be a database already.
+
+    Returns:
+        Where the former database is now, or None where there was none.
 
     Raises:
-        StoreError: The backup is damaged or of a newer Walras; the database stayed as it was.
+        StoreError: The backup is damaged or of a newer Walras, or there is a database that may not
+            be replaced; the database stayed as it was.
+        SchemaError: The database that is there is of a newer Walras.
     """
     if not source.exists():
         raise StoreError(
             "does not exist", where=str(source), remedy="name a file of walras db backup"
         )
-    revision_of(f"sqlite:///{source}")
+    if revision_of(f"sqlite:///{source}") is None:
+        raise StoreError(
+            "has no table", where=str(source), remedy="name a file of walras db backup"
+        )
     _verify(source)
-    part = path.with_name(path.name + ".part")
+    if path.exists():
+        _allow(path, replace)
+    part, kept = path.with_name(path.name + ".part"), None
     try:
         shutil.copyfile(source, part)
         part.chmod(0o600)
+        _mark(part)
         _flush(part)
-        # A log that was left beside the new file would be played into it.
-        for end in ("", "-wal", "-shm"):
-            old = path.with_name(path.name + end)
-            if old.exists():
-                old.rename(path.with_name(f"{path.name}.before{end}"))
-        part.rename(path)
+        if path.exists():
+            kept = _keep(path)
+        part.replace(path)
         _flush(path.parent)
     except OSError as error:
         raise _unwritable(error, path) from error
     finally:
         part.unlink(missing_ok=True)
+    return kept
+
+
+def _allow(path: Path, replace: bool) -> None:
+    """Refuse a database that may not be replaced; one that cannot be read may be."""
+    try:
+        found = revision_of(f"sqlite:///{path}")
+    except SchemaError:
+        raise
+    except StoreError:
+        found = "damaged"
+    if found is not None and not replace:
+        raise StoreError(
+            "is a database already",
+            where=str(path),
+            allowed="a new home",
+            remedy="restore to another --home, or say --replace: the former one is kept beside it",
+        )
+
+
+def _keep(path: Path) -> Path:
+    """Give a database a second name, with all that its log holds; where it is now.
+
+    A log that is left beside the backup would be played into it (sqlite.org, *How To Corrupt An
+    SQLite Database File*). Where the database is whole its log is copied into it first, so that it
+    can do without at every moment; the log of a damaged one goes with it.
+    """
+    kept = path.with_name(f"{path.name}.before")
+    number = 2
+    while kept.exists():
+        kept, number = path.with_name(f"{path.name}.before-{number}"), number + 1
+    try:
+        old = sqlite3.connect(path, isolation_level=None)
+        try:
+            old.execute("PRAGMA busy_timeout=10000")
+            old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            old.close()
+    except sqlite3.Error:
+        pass
+    os.link(path, kept)
+    for end in ("-wal", "-shm"):
+        log = path.with_name(path.name + end)
+        if log.exists():
+            log.rename(kept.with_name(kept.name + end))
+    _flush(path.parent)
+    return kept
+
+
+def _mark(part: Path) -> None:
+    """Let the next start make good what has gone on since, also of a file that was only copied."""
+    try:
+        copy = sqlite3.connect(part, isolation_level=None)
+        try:
+            copy.execute("PRAGMA journal_mode=DELETE")
+            copy.execute(_MARK)
+        finally:
+            copy.close()
+    except sqlite3.Error as error:
+        raise unusable(error, str(part)) from error
 
 
 def _copy_sqlite(path: Path, part: Path) -> None:
@@ -115,13 +185,9 @@ def _copy_sqlite(path: Path, part: Path) -> None:
             connection.execute("VACUUM INTO ?", (str(part),))
         finally:
             connection.close()
-        copy = sqlite3.connect(part, isolation_level=None)
-        try:
-            copy.execute(_MARK)
-        finally:
-            copy.close()
     except sqlite3.Error as error:
         raise unusable(error, str(path)) from error
+    _mark(part)
     _verify(part)
 
 
