@@ -529,9 +529,9 @@ class Tokens(_Part):
         """Tokens, without the tokens."""
         return [*self._client._pages("/v1/tokens", views.TokenPage, most)]
 
-    def revoke(self, uid: str) -> None:
+    def revoke(self, uid: str) -> views.TaskState:
         """Revoke a token: within a second it is refused."""
-        self._client._post(f"/v1/tokens/{uid}:revoke", views.TaskState)
+        return self._client._post(f"/v1/tokens/{uid}:revoke", views.TaskState)
 
 
 class Tenants(_Part):

@@ -93,7 +93,7 @@ def test_rounds_predictors_tenants_and_tokens(walras: Run) -> None:
     assert made.startswith("wlr_")
     told = json.loads(walras("token", "list", "-o", "json"))
     uid = next(t["uid"] for t in told if t["name"] == "ann")
-    assert walras("token", "revoke", uid) == ""
+    assert "revoked" in walras("token", "revoke", uid)
 
 
 @pytest.mark.parametrize(

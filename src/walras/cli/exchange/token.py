@@ -82,6 +82,7 @@ def revoke(
     uid: Annotated[str, typer.Argument(help="The token's uid, as in walras token list.")],
     server: ServerOption = SERVER,
     token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
 ) -> None:
     """Revoke a token: within a second it is refused.
 
@@ -90,4 +91,4 @@ def revoke(
       walras token revoke k-0123
     """
     with client_of(server, token_file) as client:
-        client.tokens.revoke(uid)
+        emit(client.tokens.revoke(uid), output, title="token")

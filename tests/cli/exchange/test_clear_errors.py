@@ -1,0 +1,209 @@
+"""What goes wrong at the exchange's command line: one clear error, a stable exit code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+import typer
+from tests.exchange.api.process import Process
+
+from walras.cli import main as command
+from walras.cli.exchange import agent, cluster, db, predictor, serve, task, tenant, token
+from walras.cli.exchange import round as rounds
+from walras.exchange import client
+from walras.exchange.store.migrate import connected, migrate
+
+COMMANDS = {
+    "task submit": "--name a -- true",
+    "task list": "",
+    "task show": "t-1",
+    "task why": "t-1",
+    "task receipt": "t-1",
+    "task log": "t-1",
+    "task cancel": "t-1",
+    "task reject": "t-1 --reason x",
+    "task audits": "",
+    "task release": "t-1",
+    "why": "t-1",
+    "cluster list": "",
+    "cluster add": "east --slots 1",
+    "cluster drain": "east",
+    "cluster cordon": "east",
+    "cluster uncordon": "east",
+    "round list": "",
+    "round show": "1",
+    "round run": "",
+    "round diff": "1 2",
+    "whatif": "",
+    "predictor list": "",
+    "predictor train": "",
+    "predictor promote": "1",
+    "predictor rollback": "",
+    "tenant list": "",
+    "tenant add": "lab",
+    "tenant change": "lab",
+    "token create": "ann --scope read",
+    "token list": "",
+    "token revoke": "k-1",
+    "agent run": "--server {server} --cluster here --home {home}",
+}
+"""Command -> what it needs besides the service."""
+GROUPS = {
+    "task": task.app,
+    "cluster": cluster.app,
+    "round": rounds.app,
+    "predictor": predictor.app,
+    "tenant": tenant.app,
+    "token": token.app,
+    "agent": agent.app,
+    "db": db.app,
+}
+
+
+def _leaves() -> Iterator[tuple[str, Any]]:
+    for name, app in GROUPS.items():
+        found: Any = typer.main.get_command(app)
+        for word, leaf in found.commands.items():
+            yield f"{name} {word}", leaf
+    alone = typer.Typer(add_completion=False)
+    for function in (serve.serve, rounds.whatif, task.why):
+        alone.command()(function)
+    both: Any = typer.main.get_command(alone)
+    yield from both.commands.items()
+
+
+LEAVES = dict(_leaves())
+
+
+def test_every_command_has_examples_and_prints_three_formats() -> None:
+    for name, leaf in LEAVES.items():
+        assert "Examples:" in leaf.help, name
+        assert f"walras {name.removeprefix('task ')}" in leaf.help.replace(
+            "walras task ", "walras "
+        )
+        options = {word for parameter in leaf.params for word in parameter.opts}
+        speaks = name in COMMANDS and name != "agent run"
+        assert ("-o" in options) == speaks, name
+    assert set(COMMANDS) == {n for n in LEAVES if not n.startswith(("db ", "serve"))}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_with_the_service_away_there_is_one_clear_error(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(client, "_AGAIN", ())
+    monkeypatch.setenv("WALRAS_TOKEN", "wlr_of_nobody")
+    monkeypatch.setenv("WALRAS_SERVER", "http://127.0.0.1:1")
+    words = COMMANDS[name].format(server="http://127.0.0.1:1", home=tmp_path)
+    monkeypatch.setattr(sys, "argv", ["walras", *name.split(), *shlex.split(words)])
+    with pytest.raises(SystemExit) as caught:
+        command.main()
+    said = capsys.readouterr()
+    assert (caught.value.code, said.out) == (1, "")
+    lines = said.err.splitlines()
+    assert lines[0].startswith("error[unreachable]: does not answer: ")
+    assert lines[1:] == [
+        "  where:   http://127.0.0.1:1",
+        "  allowed: the address of a service that runs",
+        "  remedy:  see that walras serve runs, and that the address is right",
+    ]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    with Process(tmp_path_factory.mktemp("errors") / "home") as made:
+        yield made
+
+
+def _end(*words: str, **more: str) -> tuple[int, list[str]]:
+    """Exit code and standard error of a command in a process of its own."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("WALRAS_")} | more
+    run = subprocess.run(
+        [sys.executable, "-m", "walras", *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=env,
+        check=False,
+    )
+    assert "Traceback" not in run.stderr
+    assert run.stdout == ""
+    return run.returncode, run.stderr.splitlines()
+
+
+def test_a_wrong_token_is_refused(service: Process) -> None:
+    code, said = _end("task", "list", "--server", service.url, WALRAS_TOKEN="wlr_" + "x" * 43)
+    assert code == 2
+    assert said[0].startswith("error[token]: token: is ")
+    assert "walras token create" in said[-1]
+
+
+def test_what_is_not_there_is_named(service: Process) -> None:
+    at = ("--server", service.url, "--token-file", str(service.home / "admin.token"))
+    code, said = _end("cluster", "drain", "nowhere", *at)
+    assert code == 2
+    assert "there is no cluster 'nowhere'" in said[0]
+    assert said[-1] == "  remedy:  walras cluster list shows them"
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, said = _end("serve", "--home", str(tmp_path / "home"), "--port", port)
+    assert code == 2
+    found = [line for line in said if not line.startswith("{")]
+    assert "in use" in found[0]
+    assert found[1] == f"  where:   127.0.0.1:{port}"
+    assert found[-1].startswith("  remedy:  choose another --port")
+
+
+def test_a_home_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/exchange.db"
+    migrate(url)
+    with connected(url) as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    for words in (("serve", "--port", "0"), ("db", "check"), ("db", "migrate")):
+        code, said = _end(*words, "--home", str(tmp_path))
+        assert code == 1
+        found = [line for line in said if not line.startswith("{")]
+        assert "has schema 9999, which is newer than this Walras" in found[0]
+        assert found[-1].startswith("  remedy:  install the newer Walras again")
+
+
+def test_a_home_that_is_served_is_not_served_twice_nor_restored_over(
+    service: Process, tmp_path: Path
+) -> None:
+    code, said = _end("serve", "--home", str(service.home), "--port", "0")
+    assert code != 0
+    assert any("another process serves it" in line for line in said)
+    copy = str(tmp_path / "copy.db")
+    made = [sys.executable, "-m", "walras", "db", "backup", "--home", str(service.home)]
+    subprocess.run([*made, "--to", copy], check=True, capture_output=True, timeout=120)
+    code, said = _end("db", "restore", copy, "--home", str(service.home), "--replace")
+    assert code != 0
+    assert "another process serves it" in said[0]
+
+
+def test_completion_is_written_for_a_shell() -> None:
+    asked = {"_WALRAS_COMPLETE": "complete_bash", "COMP_WORDS": "walras task re", "COMP_CWORD": "2"}
+    run = subprocess.run(
+        [sys.executable, "-m", "walras"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | asked,
+        check=False,
+    )
+    assert set(run.stdout.split()) == {"receipt", "reject", "release"}, run.stderr
