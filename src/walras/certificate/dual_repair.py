@@ -150,7 +150,7 @@ def make_dual_feasible(
         lost = _lost(problem, shape, reduced)
         if not len(lost):
             break
-        move = _moves(problem, shape, pi, reduced, lost)
+        move = _moves(problem, pi, reduced, lost)
         if not np.any(move):
             break
         pi, held = project_signs(problem, pi + move), held | (move != 0)
@@ -167,9 +167,7 @@ def _lost(problem: Separable, shape: Structure, reduced: Floats) -> Longs:
     return at[np.where(np.isinf(problem.upper[at]), r < 0, r > 0)]
 
 
-def _moves(
-    problem: Separable, shape: Structure, pi: Floats, reduced: Floats, lost: Longs
-) -> Floats:
+def _moves(problem: Separable, pi: Floats, reduced: Floats, lost: Longs) -> Floats:
     """(rows,) the largest move that a lost entry needs of its row, where all need the same sign."""
     rows = problem.rows
     part = sp.coo_array(rows.matrix[:, lost])

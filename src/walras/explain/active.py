@@ -52,7 +52,7 @@ def active(problem: Separable, certificate: Certificate) -> Active:
     """Tell what is in use from what is not."""
     rows, x, t, p = problem.rows, certificate.x, certificate.t, certificate.prices
     activity = rows.matrix @ x + rows.scalar_matrix @ t
-    size = _row_size(problem, certificate, activity)
+    size = _row_size(problem, certificate)
     worth = objective_size(problem, certificate, activity)
     bound = np.where(p > 0, rows.upper, np.where(p < 0, rows.lower, np.inf))
     near = np.minimum(rows.upper - activity, activity - rows.lower)
@@ -151,7 +151,7 @@ def _reach(problem: Separable, x: Floats) -> Floats:
     return np.where(np.isfinite(width) & (width > 0), np.minimum(width, largest), largest)
 
 
-def _row_size(problem: Separable, certificate: Certificate, activity: Floats) -> Floats:
+def _row_size(problem: Separable, certificate: Certificate) -> Floats:
     """(rows,) the larger of a row's bound and of the terms it adds up."""
     rows = problem.rows
     terms = abs(rows.matrix) @ np.abs(certificate.x)

@@ -40,7 +40,6 @@ _DAMAGED = (
 
 FORMAT = 1  # of a checkpoint; a new one where old states would be read wrong
 _CLIP = 1.0
-_SAVED = ("step", "best", "history", "identity")
 
 _LOSSES: dict[str, Callable[[LearnSettings], Loss]] = {
     "mfcp-ad": implicit_loss,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -261,14 +261,3 @@ def _refuse(net: Network, bad: Bools, what: str, allowed: str, remedy: str) -> N
     checks.refuse_first(
         bad, bad, lambda at: _named(net, at), what=what, allowed=allowed, remedy=remedy
     )
-
-
-def positions_of(names: Sequence[str], chosen: Sequence[str]) -> Longs:
-    """The indices of labels among node names.
-
-    Raises:
-        InputError: A label is unknown.
-    """
-    known = {name: k for k, name in enumerate(names)}
-    found = [known[checks.one_of(str(name), "node", known, "node")] for name in chosen]
-    return np.array(found, dtype=np.int64)

@@ -45,7 +45,7 @@ def pump(
     random = np.random.default_rng(options.seed)
     whole = np.asarray(problem.integer, dtype=np.bool_)
     x, u = relaxed.copy(), np.zeros(problem.entries)
-    rho = _penalty(problem, relaxed)
+    rho = _penalty(problem)
     seen: set[bytes] = set()
     start: Start | None = None
     for _ in range(options.pump.rounds):
@@ -66,7 +66,7 @@ def pump(
         u = np.where(whole, u + x - z, 0.0)
 
 
-def _penalty(problem: Separable, relaxed: Floats) -> float:
+def _penalty(problem: Separable) -> float:
     """The penalty rho, at which a step of one in an entry outweighs a typical cost."""
     typical = np.abs(problem.cost[problem.cost != 0.0])
     return float(np.median(typical)) if len(typical) else 1.0

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from walras.certificate.structure import own_limit, structure
 from walras.errors import EngineError
-from walras.separable import Separable, Side, Utility
+from walras.separable import Separable, Side
 from walras.types import Bools, Floats, Longs
 
 MAX_SLOTS = 4  # local rows of a block that are eliminated; further ones become narrow rows
@@ -388,8 +388,3 @@ def _local_coefficients(a: sp.csr_array, blocks: int, slots: int, n: int) -> Flo
     part = a[: blocks * slots].tocoo()
     out[part.row % max(slots, 1), part.col] = part.data
     return out
-
-
-def is_fixed_target(kind: npt.NDArray[np.int8]) -> Bools:
-    """(rows,) True where the target of slack times price (or of a power of it) does not shrink."""
-    return np.isin(kind, (Utility.LOG, Utility.POWER))

@@ -203,7 +203,7 @@ def _augment(graph: Graph, work: Work, source: int, target: int) -> None:
 
 
 @inner
-def _raise_potentials(graph: Graph, work: Work, reach: int, touched: Ints, count: int) -> int:
+def _raise_potentials(work: Work, reach: int, touched: Ints, count: int) -> int:
     """Set pi(v) += max(0, reach - detour(v)): reduced lengths stay >= 0 and are 0 on the path."""
     now = work.seen[0]
     for v in range(len(work.stamp)):
@@ -279,7 +279,7 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
             _augment(graph, work, source, target)
             found += 1
             if reach > 0 and found < k:
-                raised = _raise_potentials(graph, work, reach, touched, raised)
+                raised = _raise_potentials(work, reach, touched, raised)
         for j in range(raised):
             work.raised[touched[j]] = 0
         begin[0] = 0

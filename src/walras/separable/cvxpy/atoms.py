@@ -62,6 +62,7 @@ def _is_affine(expression: Expression) -> bool:
 
 # Printed constant arrays, nested or not.
 _NUMBERS = re.compile(r"(?<![\w\])])\[[\[\]\d.,+\-e\s]*\d[\[\]\d.,+\-e\s]*\]")
+_LONGEST_NAME = 60  # characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,14 +165,14 @@ class Substitution:
         return cp.reshape(placeholder, expression.shape, order="F")
 
 
-def short_name(expression: Expression, limit: int = 60) -> str:
+def short_name(expression: Expression) -> str:
     """An expression's label, or its text on one line, without the numbers of its arrays."""
     label = getattr(expression, "label", None)
     if label:
         return str(label)
     text = _NUMBERS.sub("[..]", " ".join(str(expression).split()))
     text = text.replace(", None, False)", ")").replace("Approx(", "(")
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
 def _kind(expression: Expression) -> str:

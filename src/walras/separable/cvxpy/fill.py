@@ -201,7 +201,7 @@ class Plan:
             constant=constant,
             objective=self._names.objective(self._source.smooth, linear),
             namer=self._names.entry,
-            **_gap_scale(kind, weight, linear, quadratic),
+            **_gap_scale(kind, weight, quadratic),
         )
         return Filled(problem, bounds, self._sign)
 
@@ -314,9 +314,7 @@ class Plan:
         return np.concatenate([whole[found.entries], np.zeros(self.extras, bool)])
 
 
-def _gap_scale(
-    kind: npt.NDArray[np.int8], weight: Floats, linear: Floats, quadratic: Floats
-) -> dict[str, Any]:
+def _gap_scale(kind: npt.NDArray[np.int8], weight: Floats, quadratic: Floats) -> dict[str, Any]:
     """Logarithms alone have a natural unit: nats a unit of weight, whatever their sum."""
     own = kind != Utility.NONE
     pure = np.any(own) and np.all(kind[own] == Utility.LOG) and not np.any(quadratic)
