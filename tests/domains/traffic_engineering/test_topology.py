@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from tests.domains.traffic_engineering.networks import diamond
 
 import walras as wl
 from walras.domains import traffic_engineering as te
@@ -20,6 +18,7 @@ GRAPHML = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.or
 <node id="1"><data key="d1">None</data></node><node id="2"><data key="d1">None</data></node>
 <edge source="0" target="1"/><edge source="1" target="2"/><edge source="2" target="1"/>
 <edge source="2" target="2"/></graph></graphml>"""
+
 
 NATIVE = """?SNDlib native format; type: network; version: 1.0
 # a comment ( with brackets
@@ -34,6 +33,7 @@ DEMANDS (
   D1 ( Paris Lyon ) 1 12.0 UNLIMITED
 )
 """
+
 
 XML = """<?xml version="1.0"?><network xmlns="http://sndlib.zib.de/network" version="1.0">
 <networkStructure><nodes coordinatesType="geographical">
@@ -218,31 +218,6 @@ def test_sndlib_both_forms(name: str, text: str, capacity: float, tmp_path: Path
     assert net.capacity.tolist() == [capacity] * 2
     assert net.position is not None
     assert net.position[1].tolist() == [4.84, 45.76]
-
-
-@pytest.mark.parametrize(("name", "text"), [("n.txt", NATIVE), ("n.xml", XML)])
-def test_sndlib_demands(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
-    net = te.load_topology(tmp_path / name)
-    assert te.load_traffic(tmp_path / name, net).tolist() == [[0.0, 12.0], [0.0, 0.0]]
-    (tmp_path / name).write_text(text.replace("Lyon", "Nice"))
-    with pytest.raises(wl.InputError, match="there is no node 'Nice'"):
-        te.load_traffic(tmp_path / name, net)
-    (tmp_path / name).write_text(text.replace("D1 ( Paris", "( Paris").replace("demand", "other"))
-    with pytest.raises(wl.DataError, match=r"there is no <demand>|no line of its form"):
-        te.load_traffic(tmp_path / name, net)
-    with pytest.raises(wl.DataError, match="cannot be read as a traffic matrix"):
-        te.load_traffic(tmp_path / f"none{name[1:]}", net)
-
-
-def test_matrices_from_files_are_matched_by_name(tmp_path: Path) -> None:
-    case = diamond()
-    np.save(tmp_path / "m.npy", case.demand)
-    assert np.array_equal(te.load_traffic(tmp_path / "m.npy", case.net), case.demand)
-    names = list(case.net.node_names)
-    frame = pd.DataFrame(case.demand, names, names).iloc[::-1]
-    frame.to_csv(tmp_path / "m.csv")
-    assert np.array_equal(te.load_traffic(tmp_path / "m.csv", case.net), case.demand)
 
 
 @pytest.mark.parametrize("name", ["B4", "UsCarrier", "Colt", "topology_zoo/UsCarrier"])
