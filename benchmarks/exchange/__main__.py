@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 
@@ -31,6 +32,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
         for name, study in STUDIES.items():
             print(f"{name:<14}{(study.__doc__ or '').splitlines()[0]}")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended
     kinds = ["sqlite", "postgresql"] if given.database == "both" else [given.database]
     for name in given.studies or STUDIES:
         rows = []

@@ -14,6 +14,7 @@ _SHOWN = {
     "recovery": "Ready again after kill -9 under load",
     "rounds": "Rounds, and what is served beside them",
     "simulation": "Deterministic simulation",
+    "soak": "Half an hour under load and faults",
 }
 
 
@@ -22,7 +23,8 @@ def write_page(kept: Tables) -> None:
     parts = []
     for study, title in _SHOWN.items():
         frame = kept.read(study)
-        command = f"`python -m benchmarks.exchange {study}`"
+        what = "exchange_soak" if study == "soak" else f"exchange {study}"
+        command = f"`python -m benchmarks.{what}`"
         if frame is None:
             parts.append(f"### {title}\n\n{command}\n\nNot measured yet.\n")
             continue
