@@ -24,7 +24,7 @@ TEMPORARY = "walras-kernels-"
 
 def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that compiles a function by ``numba.njit`` with options, and caches it."""
-    cached, anew = nb.njit(cache=True, **options), nb.njit(**options)
+    cached, uncached = nb.njit(cache=True, **options), nb.njit(**options)
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
@@ -32,12 +32,12 @@ def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         except RuntimeError:  # numba found no folder
             folder = temporary_folder()
         if folder is None:
-            return anew(function)
+            return uncached(function)
         before, nb.config.CACHE_DIR = nb.config.CACHE_DIR, str(folder)
         try:
             return _careful(cached(function))
         except RuntimeError:  # numba cannot write there either
-            return anew(function)
+            return uncached(function)
         finally:
             nb.config.CACHE_DIR = before
 

@@ -277,7 +277,7 @@ def deploy(
         launcher: ``ray`` places the processes on the nodes of a Ray cluster.
         durable: Write traces to the disk before a message leaves, so that they survive a loss of
             power.
-        trace_limit: MiB after which a trace begins anew with the centre's state.
+        trace_limit: MiB after which a trace starts again from the centre's state.
         time_limit: Seconds after which all centres are stopped.
         every: Steps between the records of :meth:`Deployment.frame`.
         on_progress: Called about ten times a second with a :class:`DeployProgress`; True stops all
@@ -485,7 +485,7 @@ def _supervise(
 
 
 def _all_lost(members: Sequence[Member]) -> EngineError:
-    first = next((m.failure for m in members if m.failure), "have all ended by themselves")
+    first = next((m.failure for m in members if m.failure), "have all ended early")
     return EngineError(
         first,
         where="the processes of the centres",

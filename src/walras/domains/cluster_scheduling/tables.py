@@ -259,7 +259,7 @@ def _jobs(
             "no job is left that can be used",
             where=str(job.path),
             allowed="one job at least",
-            remedy="correct the rows: without --keep-good the first error is told",
+            remedy="correct the rows; without --keep-good the first error is shown",
         )
     return found
 

@@ -24,11 +24,11 @@ _STEP = 4.0  # factor of a step while no two factors enclose the share
 _SOLVES = 60
 
 
-def _of_factor(told: Callable[[float, float], object]) -> OnProgress:
+def _of_factor(report: Callable[[float, float], object]) -> OnProgress:
     """A hook from a function of (factor, share served), the form of ``progress=`` before 0.2."""
 
     def hook(step: Progress) -> None:
-        told(step.step, step.value)
+        report(step.step, step.value)
 
     return hook
 

@@ -166,8 +166,8 @@ def _check_stated(graph: Graph, name: str, attribute: str) -> None:
     if not np.any(absent):
         return
     others = [found for found in graph.attributes if found != attribute]
-    told = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
-    have = f"; its links have: {told}" if others else "; its links have no attributes"
+    listed = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
+    have = f"; its links have: {listed}" if others else "; its links have no attributes"
     if np.all(absent):
         what, where = f"states no capacities: no link has '{attribute}'{have}", name
     else:

@@ -28,7 +28,7 @@ z = Phi^-1(0.9) the share is Phi(sigma - z). Draws for few pairs differ: B4's 13
 a production network's traffic."""
 
 LOAD = 0.1
-"""Traffic as a share of the sum of all capacities, unless told otherwise."""
+"""Default traffic, as a share of the sum of all capacities."""
 
 
 def lognormal_traffic(

@@ -30,7 +30,7 @@ _SCALAR_TOLERANCE = 1e-12  # of the scalar's root, relative to the prices' payme
 
 
 class CouplingRows:
-    """Prices of the narrow rows, and of the shared scalar if it stands in them.
+    """Prices of the narrow rows, and the shared scalar if it is in them.
 
     Args:
         rows: The rows; the last is an empty row.

@@ -46,7 +46,7 @@ def copied(problem: Separable, owner: Ints) -> Separable:
     """Give each owner with rows of the only scalar t its own copy t_j, with t_j - t = 0.
 
     Args:
-        problem: A problem with one scalar, which stands in rows of owners alone.
+        problem: A problem with one scalar, which is only in rows of single owners.
         owner: (entries,) owners of the entries, demands or resources.
     """
     rows, column = problem.rows, problem.rows.scalar_matrix[:, 0]

@@ -201,7 +201,7 @@ def _scarcity(problem: Separable, share: Floats) -> Floats:
 
 
 def slim(point: Point) -> Point:
-    """The part of a point that :func:`carried` needs; it computes the columns' prices anew."""
+    """The part of a point that :func:`carried` needs; it recomputes the columns' prices."""
     none = np.zeros(0)
     return Point.of(point.x, none, none, none, point.s, point.p, point.t)
 

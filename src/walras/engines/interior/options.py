@@ -89,7 +89,7 @@ class WarmStart(OptionGroup):
     Attributes:
         new_demands: Share of the demands that may be new, 0 to 1. With more of them a cold start
             takes fewer iterations, and the start is left out.
-        iterations: Iterations that a warm start gets before the engine begins anew, 1 or more.
+        iterations: Iterations of a warm start before the engine starts cold instead, 1 or more.
         gap: Relative gap of the central path's point from which it begins, 0 to 1. Less is nearer
             to the start, and harder to leave where more has changed than that.
 

@@ -1,1 +1,1 @@
-"""POP: random parts of a problem, solved each by itself."""
+"""POP: random parts of a problem, each solved alone."""

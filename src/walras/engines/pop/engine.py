@@ -199,6 +199,6 @@ def _check_solved(iterates: Sequence[Iterate]) -> None:
             raise EngineError(
                 f"part {k} of {len(iterates)} is {iterate.status}: {iterate.message}".rstrip(": "),
                 where="engine 'pop'",
-                allowed="problems whose random parts can be solved by themselves",
+                allowed="problems whose random parts can be solved alone",
                 remedy="use fewer parts, or engine='auto'",
             )

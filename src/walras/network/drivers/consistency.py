@@ -81,7 +81,7 @@ def check_one(known: Mapping[int, Json], centre: int) -> None:
                 where=f"trace of centre {centre}",
                 allowed="all that the centre wrote until it ended",
                 remedy="restore the newest trace; one whose end is lost (no power, an older copy) "
-                "cannot go on: deploy anew in another folder",
+                "cannot go on: start a new deployment in another folder",
             )
 
 

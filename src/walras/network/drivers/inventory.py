@@ -24,7 +24,7 @@ class Inventory:
         launcher: ``processes`` or ``ray``.
         restart: Whether a process that ends early is started again.
         durable: Whether traces survive a loss of power.
-        trace_limit: MiB after which a trace begins anew.
+        trace_limit: MiB after which a trace starts again from the centre's state.
         time_limit: Largest number of seconds.
         hosts: Host of each centre; None for this host.
         cgroups: Control group of each centre; None for no groups.

@@ -161,5 +161,5 @@ def _damaged(path: Path, what: str) -> DataError:
         what,
         where=str(path),
         allowed=f"a {FILE} as walras network deploy writes it",
-        remedy="restore the file, or deploy anew in another folder",
+        remedy="restore the file, or start a new deployment in another folder",
     )

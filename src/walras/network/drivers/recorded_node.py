@@ -45,7 +45,7 @@ class Keeping:
     Attributes:
         durable: Whether records are on the disk, not only with the operating system, before a
             message leaves.
-        most: Bytes after which a trace begins anew with the node's state.
+        most: Bytes after which a trace starts again from the node's state.
     """
 
     durable: bool = False
@@ -225,7 +225,7 @@ def node_of(trace: Trace, node_config: NodeConfig, network_config: NetworkConfig
             f"holds no state of a centre: {error}",
             where=str(trace.path),
             allowed="a trace of this version",
-            remedy="deploy anew in another folder",
+            remedy="start a new deployment in another folder",
         ) from error
 
 
@@ -240,5 +240,5 @@ def check_fingerprint(node: Node, event: Event, trace: Trace) -> None:
             "leads to another state than its process ended with",
             where=str(trace.path),
             allowed="the same version, problem and libraries as when it was written",
-            remedy="resume where it was written, or deploy anew in another folder",
+            remedy="resume where it was written, or start a new deployment in another folder",
         )

@@ -53,14 +53,14 @@ def thawed(state: Any, node_config: NodeConfig, network_config: NetworkConfig) -
             f"holds no state of a centre: {error}",
             where=f"trace of centre {node_config.centre}",
             allowed="a trace of this version",
-            remedy="deploy anew in another folder",
+            remedy="start a new deployment in another folder",
         ) from error
     if not isinstance(node, Node):
         raise DataError(
             "holds no state of a centre",
             where=f"trace of centre {node_config.centre}",
             allowed="a trace of this version",
-            remedy="deploy anew in another folder",
+            remedy="start a new deployment in another folder",
         )
     return node
 

@@ -251,7 +251,7 @@ class Trace:
             f"is damaged at byte {at}",
             where=str(self.path),
             allowed="records as a centre wrote them",
-            remedy="restore the file, or deploy anew in another folder",
+            remedy="restore the file, or start a new deployment in another folder",
         )
 
 

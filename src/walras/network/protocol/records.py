@@ -12,7 +12,7 @@ from walras.types import Longs
 
 Epochs = npt.NDArray[np.int32]
 Incarnation = tuple[int, int]
-"""A centre and its epoch: the number of times that it started anew before."""
+"""A centre and its epoch: the number of its earlier lives."""
 
 _HEARTBEATS = 40  # bits of a version below the epoch
 
