@@ -257,7 +257,7 @@ def test_who_cannot_move_a_price_stands_in_nobodys_way() -> None:
     """The first entry asks the row's price to fall below zero, the second to rise."""
     row = Row("most[0]", {0: -1.0, 1: 1.0}, upper=9.0)
     problem = state([Entry(0, 0, -1.0), Entry(0, 1, -3.0)], [row])
-    moves = _moves(problem, structure(problem), np.zeros(1), problem.cost, np.array([0, 1]))
+    moves = _moves(problem, np.zeros(1), problem.cost, np.array([0, 1]))
     assert moves == pytest.approx([3.0])
 
 
