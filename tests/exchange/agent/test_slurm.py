@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from tests.exchange.agent.slurm_stand_in import StandIn
 
 from walras.exchange.agent import scheduled
+from walras.exchange.agent import slurm as module
 from walras.exchange.agent.slurm import Slurm
 from walras.exchange.service.messages import Grant
 
@@ -164,3 +166,41 @@ def test_an_end_that_the_accounting_does_not_know_yet_is_waited_for(
     assert backend.poll() == []
     slurm.move(0, unaccounted=False)
     assert [e.outcome for e in backend.poll()] == ["completed"]
+
+
+def test_a_task_steers_its_job_and_not_sbatch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a consumer's variables would run its code beside the agent, as the agent's user."""
+    asked: list[tuple[list[str], dict[str, str]]] = []
+
+    def run(command: list[str], environment: dict[str, str] | None = None) -> str:
+        if command[0] == "sbatch":
+            asked.append((command, environment or {}))
+        return ""
+
+    monkeypatch.setattr(module, "_run", run)
+    monkeypatch.setenv("WALRAS_TOKEN", "wlr_of_the_agent")
+    monkeypatch.setenv("PATH", "/usr/bin")
+    given = {"PATH": "/tmp/evil", "LD_PRELOAD": "x.so", "SBATCH_PARTITION": "root", "SEED": "3"}
+    spec = {"command": ["train", "K=V"], "environment": given}
+    backend = Slurm(tmp_path / "agent")
+    backend.start(grant(spec=spec), 0.0)
+    backend.poll()
+    ((command, environment),) = asked
+    assert environment["PATH"] == "/usr/bin"
+    assert environment["SEED"] == "3"
+    assert not {"LD_PRELOAD", "SBATCH_PARTITION", "WALRAS_TOKEN"} & set(environment)
+    inside = command[command.index("env") :]
+    assert inside == [
+        "env", "PATH=/tmp/evil", "LD_PRELOAD=x.so", "SBATCH_PARTITION=root",
+        "sh", "-c", 'exec "$@"', "sh", "train", "K=V",
+    ]  # fmt: skip
+    said = subprocess.run(
+        ["env", "SEED=3", "sh", "-c", 'exec "$@"', "sh", "printf", "%s", "a b; c"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=10,
+    )
+    assert said.stdout == "a b; c"

@@ -11,7 +11,7 @@ from typing import Any
 from tests.exchange.api.serving import Served, problem
 
 from walras.exchange.api.auth import Authenticator
-from walras.exchange.api.hub import Event, Hub
+from walras.exchange.api.hub import STREAMS, Event, Hub
 from walras.exchange.api.stream import visible, written
 from walras.exchange.service import events
 from walras.exchange.service.tokens import Caller
@@ -150,7 +150,7 @@ def test_one_look_serves_all_streams_and_a_late_one_reads_the_database(served: S
     async def look() -> list[list[str]]:
         hub = Hub(served.exchange)
         newest = await hub.newest()
-        hub.open()
+        hub.open("k")
         while not hub._last:
             await asyncio.sleep(0.01)
         served.exchange.write(lambda tx, now: events.tell(tx, now, "x", "new", tenant=None))
@@ -161,7 +161,7 @@ def test_one_look_serves_all_streams_and_a_late_one_reads_the_database(served: S
                 await hub.wait(0.1)
                 rows = await hub.after(last)
             found.append([one.subject for one in rows])
-        hub.close()
+        hub.close("k")
         while hub._task is not None and not hub._task.done():
             await asyncio.sleep(0.05)
         return found
@@ -189,3 +189,16 @@ def test_a_token_is_asked_for_again_after_half_a_second(quick: Served) -> None:
 
     asyncio.run(ask())
     assert len(asked) == 2
+
+
+def test_a_token_has_so_many_streams_and_no_more(served: Served) -> None:
+    hub = served.api.hub
+    token = served.uids["alpha"]
+    hub._of[token] = STREAMS
+    told = problem(served.send("GET", "/v1/events", role="alpha"), 429, "WAL-2429")
+    assert told["allowed"] == f"at most {STREAMS} streams a token"
+    hub.close(token)
+    hub.allow(token)
+    for _ in range(STREAMS - 1):
+        hub.close(token)
+    assert token not in hub._of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,9 @@ from walras.exchange.service.messages import Grant
 from walras.predict.logs.sacct import STATES, UNFINISHED, seconds_of
 
 _PATIENCE = 30.0  # seconds that a command may take
+_STEERS = re.compile(
+    "PATH|IFS|ENV|BASH_ENV|GCONV_PATH|GLIBC_TUNABLES|(LD|SBATCH|SLURM|SQUEUE|SACCT|WALRAS)_.*"
+)
 _SCRIPT = '#!/bin/sh\nexec "$@"\n'
 _WAITING = ("PENDING", "CONFIGURING", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 
@@ -42,7 +46,7 @@ class Slurm(Scheduled):
         limit = []
         if grant.time_limit is not None:
             limit = [f"--time={max(math.ceil(grant.time_limit / 60.0), 1)}"]
-        environment = {**os.environ, **grant.spec.get("environment", {})}
+        environment, command = _parted(grant.spec.get("environment", {}), grant.spec["command"])
         _run(
             [
                 "sbatch",
@@ -54,7 +58,7 @@ class Slurm(Scheduled):
                 *limit,
                 *self._options,
                 str(self._script),
-                *grant.spec["command"],
+                *command,
             ],
             environment,
         )
@@ -116,6 +120,21 @@ class Slurm(Scheduled):
 
     def _remove(self, key: Key) -> None:
         self._output(key).unlink(missing_ok=True)
+
+
+def _parted(
+    given: Mapping[str, str], command: Sequence[str]
+) -> tuple[dict[str, str], Sequence[str]]:
+    """What ``sbatch`` is run with, and the job's command: a task must not steer ``sbatch`` itself.
+
+    A variable that would is set within the job. The agent's own secrets are no job's business.
+    """
+    own = {k: v for k, v in os.environ.items() if not k.startswith("WALRAS_")}
+    inside = [f"{k}={v}" for k, v in given.items() if _STEERS.fullmatch(k)]
+    outside = {k: v for k, v in given.items() if not _STEERS.fullmatch(k)}
+    if inside:
+        command = ["env", *inside, "sh", "-c", 'exec "$@"', "sh", *command]
+    return own | outside, command
 
 
 def _alive(state: str) -> Seen:

@@ -42,6 +42,15 @@ TOKEN = "walras.token"
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _PROCESS, _COUNT = secrets.token_hex(4), count()
 _QUIET = OPEN | {"/metrics"}
+_ONCE = (
+    b"authorization",
+    b"host",
+    b"content-length",
+    b"content-type",
+    b"idempotency-key",
+    b"if-match",
+)
+"""Headers of which a proxy and the service could believe different ones."""
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -151,6 +160,10 @@ class Gate:
         path = scope["path"]
         if path in ("/healthz", "/readyz"):
             return None
+        names = [name.lower() for name, _ in scope["headers"]]
+        for name in _ONCE:
+            if names.count(name) > 1:
+                return self._refused("headers", _twice(name.decode()))
         if self.hosts and _host(headers) not in self.hosts:
             return self._refused("host", _wrong_host(headers))
         length = headers.get(b"content-length", b"0")
@@ -199,6 +212,16 @@ def _host(headers: dict[bytes, bytes]) -> str:
     if value.startswith("["):
         return value.partition("]")[0] + "]"
     return value.partition(":")[0]
+
+
+def _twice(name: str) -> Response:
+    return problems.problem(
+        400,
+        "WAL-2400",
+        f"header {name}: is given twice",
+        allowed="one header of this name",
+        remedy="send it once",
+    )
 
 
 def _wrong_host(headers: dict[bytes, bytes]) -> Response:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from walras.exchange.errors import ExchangeError
+from walras.exchange.errors import BusyError, ExchangeError
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.service import events
 from walras.exchange.store.statements import Transaction
 
 T = TypeVar("T")
 log = logging.getLogger("walras.api")
+
+STREAMS = 32
+"""Streams that a token may have open at once."""
 
 _PAUSE = 0.2  # seconds between looks, while a stream is open
 _KEPT = 10_000  # events in memory; a stream that resumes from before reads the database
@@ -59,6 +62,7 @@ class Hub:
         self._last: int | None = None
         self._missing: tuple[int, float] = (0, 0.0)
         self._streams = 0
+        self._of: Counter[str] = Counter()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -68,17 +72,35 @@ class Hub:
             return await self._asked(events.newest)
         return self._last
 
-    def open(self) -> None:
-        """Count a stream."""
+    def allow(self, token: str) -> None:
+        """Check that a token may open a stream.
+
+        Raises:
+            BusyError: It has as many as it may.
+        """
+        if self._of[token] >= STREAMS:
+            raise BusyError(
+                f"has {STREAMS} open streams of events",
+                where="token",
+                allowed=f"at most {STREAMS} streams a token",
+                remedy="close some, or share one stream",
+            )
+
+    def open(self, token: str) -> None:
+        """Count a stream of a token."""
+        self._of[token] += 1
         self._streams += 1
         if self._task is None or self._task.done():
             self._events.clear()
             self._last = None
             self._task = asyncio.create_task(self._look())
 
-    def close(self) -> None:
-        """A stream has ended."""
+    def close(self, token: str) -> None:
+        """A stream of a token has ended."""
         self._streams -= 1
+        self._of[token] -= 1
+        if not self._of[token]:
+            del self._of[token]
 
     async def after(self, last: int, most: int = 500) -> Sequence[Event]:
         """Events that follow one; none where there is none yet."""

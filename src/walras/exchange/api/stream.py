@@ -48,6 +48,7 @@ async def events(
 ) -> StreamingResponse:
     """Events as they happen: a tenant's token sees its tenant's."""
     api, caller, token = api_of(request), caller_of(request), str(request.scope[TOKEN])
+    api.hub.allow(caller.token)
     last = int(last_event_id) if last_event_id is not None else after
     if last is None:
         last = await api.hub.newest()
@@ -61,7 +62,7 @@ async def events(
 async def _stream(api: Api, caller: Caller, token: str, last: int) -> AsyncIterator[str]:
     """Send what the caller may see, until the token ends or the service does."""
     hub, silent = api.hub, 0.0
-    hub.open()
+    hub.open(caller.token)
     api.metrics.streams.inc()
     try:
         yield "retry: 1000\n\n"
@@ -83,7 +84,7 @@ async def _stream(api: Api, caller: Caller, token: str, last: int) -> AsyncItera
     except UnauthorisedError:
         yield "event: unauthorised\ndata: {}\n\n"
     finally:
-        hub.close()
+        hub.close(caller.token)
         api.metrics.streams.dec()
 
 
