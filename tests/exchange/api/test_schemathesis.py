@@ -130,6 +130,7 @@ def test_answers_are_as_described(case: schemathesis.Case, token: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @schema.parametrize()
 @_settings(350)
 def test_ten_thousand_answers_are_as_described(case: schemathesis.Case, token: str) -> None:
