@@ -193,9 +193,17 @@ def test_a_task_steers_its_job_and_not_sbatch(
     assert not {"LD_PRELOAD", "SBATCH_PARTITION", "WALRAS_TOKEN"} & set(environment)
     inside = command[command.index("env") :]
     assert inside == [
-        "env", "PATH=/tmp/evil", "LD_PRELOAD=x.so", "SBATCH_PARTITION=root",
-        "sh", "-c", 'exec "$@"', "sh", "train", "K=V",
-    ]  # fmt: skip
+        "env",
+        "PATH=/tmp/evil",
+        "LD_PRELOAD=x.so",
+        "SBATCH_PARTITION=root",
+        "sh",
+        "-c",
+        'exec "$@"',
+        "sh",
+        "train",
+        "K=V",
+    ]
     said = subprocess.run(
         ["env", "SEED=3", "sh", "-c", 'exec "$@"', "sh", "printf", "%s", "a b; c"],
         capture_output=True,
