@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,3 +171,27 @@ def test_events_are_followed() -> None:
     with Client("http://x", "", transport=http) as client:
         (event,) = client.events(6)
     assert event == {"id": 7, "kind": "task.granted", "at": 1.0, "subject": "t", "data": {}}
+
+
+def test_a_sync_on_a_cut_connection_is_given_up_while_the_lease_lasts() -> None:
+    body = b'{"run":[],"stop":[],"ack":[],"lease_seconds":1.0}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(head % len(body) + body)
+            while connection.recv(65536):  # the second message is never answered
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with Client(f"http://127.0.0.1:{listener.getsockname()[1]}", "wlr_x") as client:
+            assert client.sync("a", Sync(1, 1, 0, [], [])).lease_seconds == 1.0
+            began = time.monotonic()
+            with pytest.raises(UnreachableError):
+                client.sync("a", Sync(1, 2, 0, [], []))
+            assert time.monotonic() - began < 10.0  # without that it waits for half a minute
+        thread.join(20.0)

@@ -74,6 +74,8 @@ class Client:
     ) -> None:
         self.url = url
         self._pauses = (*_AGAIN[: max(tries - 1, 0)], None)
+        self._waits: dict[str, float] = {}  # how long a sync waits, once the lease is known
+        self._own, self._patience = transport is None, patience
         self._http = transport or httpx2.Client(
             base_url=url,
             headers={"Authorization": f"Bearer {token}"},
@@ -201,11 +203,15 @@ class Client:
             StaleError: The service has a newer one.
             ExchangeError: The service refuses it, or does not answer.
         """
+        path, body = f"/v1/agents/{agent}/sync", wire.sync_to_json(message)
         try:
-            answer = self._http.post(f"/v1/agents/{agent}/sync", json=wire.sync_to_json(message))
+            answer = self._http.post(path, json=body, **self._waits)  # type: ignore[arg-type]
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
-        return wire.answer_from_json(_checked(answer).json())
+        heard = wire.answer_from_json(_checked(answer).json())
+        if self._own:  # on a connection that is cut, a new message is of more use than to wait
+            self._waits = {"timeout": min(self._patience, heard.lease_seconds / 4.0)}
+        return heard
 
     # ---- the rest -----------------------------------------------------------------------------
 

@@ -143,3 +143,16 @@ def test_an_older_agent_of_the_same_name_gives_way(link: Direct, tmp_path: Path)
         agent.stop()
         agent._journal.close()
         agent._lock.close()
+
+
+def test_runs_outlive_a_service_that_is_away_for_most_of_a_lease(
+    link: Direct, tmp_path: Path
+) -> None:
+    task = link.submit("/bin/sleep", "5")
+    with serving(link, tmp_path / "agent"):
+        until(lambda: link.state(task) == "running")
+        link.down = True
+        time.sleep(0.6 * QUICK.lease)
+        link.down = False
+        until(lambda: link.state(task) == "succeeded")
+    assert [row[:2] for row in link.placements()] == [("succeeded", "completed")]

@@ -99,6 +99,7 @@ class Agent:
         self._machine: Machine | None = None
         self._soon = 0.0  # when to sync
         self._often = self.timing.sync  # seconds between syncs while slots are free
+        self._lease = self.timing.lease  # as the service said last
         self._failures = 0
         self._random = random.Random()
 
@@ -172,7 +173,7 @@ class Agent:
         message_sent = now()
         message = machine.message(message_sent)
         listed = [(r.placement, r.token) for r in message.running]
-        self._soon = now() + self.timing.sync
+        self._soon = now() + self._lease / 3.0
         try:
             answer = self.link.sync(self.service.name, message)
         except StaleError as error:
@@ -185,7 +186,8 @@ class Agent:
             return
         self._failures = 0
         self._do(machine.answered(now(), message.seq, listed, answer))
-        pause = answer.lease_seconds / 3.0
+        self._lease = answer.lease_seconds
+        pause = self._lease / 3.0
         if machine.free:
             pause = min(pause, self._often)
         self._soon = min(self._soon, message_sent + pause)
@@ -203,9 +205,12 @@ class Agent:
         self._soon = 0.0
 
     def _unreached(self, error: Exception) -> None:
-        """Try again soon, then less soon, so that many agents do not come at once."""
+        """Try again soon, then less soon, so that many agents do not come at once.
+
+        The pauses stay short beside the lease: runs live on where the service comes back in time.
+        """
         self._failures += 1
-        pause = min(0.5 * 2 ** min(self._failures, 10), self.timing.sync)
+        pause = min(0.5 * 2 ** min(self._failures, 10), self._lease / 12.0)
         self._soon = now() + pause * (0.5 + self._random.random())
         if self._failures in (1, 5) or self._failures % 50 == 0:
             self.on_event(f"the service cannot be reached ({error}); trying again")
