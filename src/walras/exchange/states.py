@@ -16,8 +16,8 @@ TASK: Final[Moves] = {
     "pending": ("placed", "cancelled", "expired"),
     "placed": ("leased", "pending", "cancelled", "succeeded", "failed"),
     "leased": ("running", "pending", "held", "succeeded", "failed", "cancelled"),
-    "running": ("succeeded", "failed", "cancelled", "pending", "held"),
-    "held": ("running", "succeeded", "failed", "cancelled", "pending"),
+    "running": ("succeeded", "failed", "cancelled", "pending", "held", "leased"),
+    "held": ("leased", "running", "succeeded", "failed", "cancelled", "pending"),
     "succeeded": (),
     "failed": (),
     "cancelled": (),
@@ -25,6 +25,8 @@ TASK: Final[Moves] = {
 }
 """A task. ``held``: its run cannot stop itself, and its agent is not heard; see the agent protocol.
 
+``leased``: its run was granted and has not begun: it may wait in the queue of the cluster's own
+scheduler, which may also put one back there (``running -> leased``).
 ``placed -> succeeded`` or ``failed``, and ``pending -> placed`` later: a run that was given up
 reports after all, before a newer run was granted.
 """
@@ -32,15 +34,15 @@ reports after all, before a newer run was granted.
 PLACEMENT: Final[Moves] = {
     "offered": ("leased", "withdrawn"),
     "leased": ("running", "succeeded", "failed", "cancelled", "preempted", "unreachable"),
-    "running": ("succeeded", "failed", "cancelled", "preempted", "unreachable"),
-    "unreachable": ("running", "succeeded", "failed", "cancelled", "preempted"),
+    "running": ("leased", "succeeded", "failed", "cancelled", "preempted", "unreachable"),
+    "unreachable": ("leased", "running", "succeeded", "failed", "cancelled", "preempted"),
     "succeeded": (),
     "failed": (),
     "cancelled": (),
     "preempted": (),
     "withdrawn": (),
 }
-"""One attempt of a task on a cluster. ``unreachable -> running`` only for runs that are held."""
+"""One attempt of a task on a cluster. ``unreachable -> leased`` or ``running``: it was held."""
 
 CLUSTER: Final[Moves] = {
     "up": ("cordoned", "draining"),

@@ -32,7 +32,7 @@ if name == "sbatch":
         sys.exit("sbatch: error: Batch job submission failed: Socket timed out on send/recv")
     print(number)
 names = options.get("name", "").split(",")
-live = ("PENDING", "RUNNING", "COMPLETING")
+live = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 for job in held:
     if job["name"] in names:
         if name == "squeue" and job["state"] in live:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.exchange.agent.links import QUICK, Direct
+from tests.exchange.agent.slurm_stand_in import StandIn
 
 from walras.exchange.agent.driver import Agent, Service
 from walras.exchange.agent.local import Local
+from walras.exchange.agent.slurm import Slurm
 from walras.exchange.errors import ConflictError
 
 
@@ -120,6 +122,37 @@ def test_an_agent_that_stops_ends_its_runs_when_asked(link: Direct, tmp_path: Pa
         until(lambda: link.state(uid) == "running")
     assert link.state(uid) == "pending", "it was told, and does not count"
     assert link.placements()[0][:2] == ("preempted", "preempted")
+
+
+def test_a_run_that_waits_in_a_queue_is_told_as_waiting(
+    link: Direct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slurm = StandIn(tmp_path / "slurm")
+    monkeypatch.setenv("PATH", slurm.path)
+    uid = link.submit("true")
+    home = tmp_path / "agent"
+    agent = Agent(Service("one", "here", 4), link, Slurm(home), home, QUICK)
+    agent._begin()
+
+    def turn() -> str:
+        agent._soon = 0.0
+        agent._turn()
+        return link.state(uid)
+
+    try:
+        assert [turn() for _ in range(3)] == ["leased"] * 3
+        slurm.move(0, state="RUNNING")
+        assert turn() == "running"
+        slurm.move(0, state="SUSPENDED")
+        assert turn() == "leased"
+        slurm.move(0, state="RUNNING")
+        assert turn() == "running"
+        slurm.move(0, state="COMPLETED")
+        assert turn() == "succeeded"
+    finally:
+        agent._journal.close()
+        agent._lock.close()
+    assert len(slurm.calls("sbatch")) == 1
 
 
 def test_one_agent_a_folder(link: Direct, tmp_path: Path) -> None:

@@ -91,8 +91,10 @@ def test_a_run_is_a_job_that_is_never_started_twice(server: Server, tmp_path: Pa
     (container,) = job["spec"]["template"]["spec"]["containers"]
     assert container["command"] == ["train"]
     assert {"name": "SEED", "value": "3"} in container["env"]
+    assert backend.waiting() == {(1, 1)}
     job["status"] = {"active": 1}
     assert backend.poll() == []
+    assert not backend.waiting(), "its deadline counts, though its pod may wait"
     job["status"] = {
         "startTime": "2026-01-01T00:00:00Z",
         "completionTime": "2026-01-01T00:01:01Z",

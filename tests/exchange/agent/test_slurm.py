@@ -212,3 +212,36 @@ def test_a_task_steers_its_job_and_not_sbatch(
         timeout=10,
     )
     assert said.stdout == "a b; c"
+
+
+def test_a_run_waits_until_its_job_is_seen_running(
+    slurm: StandIn, tmp_path: Path, clock: list[float]
+) -> None:
+    backend = Slurm(tmp_path / "agent")
+    assert not backend.waiting()
+    backend.start(grant(), 0.0)
+    backend.poll()
+    assert backend.waiting() == {(1, 1)}, "submitted, not looked for yet"
+    for state, waits in [
+        ("PENDING", True),
+        ("CONFIGURING", True),
+        ("RUNNING", False),
+        ("SUSPENDED", True),
+        ("COMPLETING", False),
+    ]:
+        slurm.move(0, state=state)
+        backend.poll()
+        assert bool(backend.waiting()) == waits, state
+    slurm.move(0, state="RUNNING")
+    later = Slurm(tmp_path / "agent")
+    later.adopt()
+    slurm.faults(squeue="fails")
+    later.poll()
+    assert later.waiting() == {(1, 1)}, "nothing was seen in this life"
+    slurm.faults()
+    later.poll()
+    assert not later.waiting()
+    slurm.move(0, state="COMPLETED")
+    later.poll()
+    later.forget((1, 1))
+    assert not later.waiting()

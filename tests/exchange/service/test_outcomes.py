@@ -132,25 +132,94 @@ def test_a_lease_that_runs_out_gives_the_task_away_and_a_late_result_still_count
     assert database.read(lambda tx: tx.rows(SEEN))[0][1] is None, "it missed a sync: no time"
 
 
-def test_a_run_that_cannot_end_itself_is_held(database: Database) -> None:
+def test_an_agent_has_one_backend(database: Database) -> None:
+    """Runs that cannot end themselves would be taken for such that can."""
+    agent(database, fences=False)
+    agent(database, fences=False)
+    with pytest.raises(ConflictError, match="has the backend 'slurm', not 'local'"):
+        agent(database, fences=True)
+
+
+def expire(database: Database, now: float) -> int:
+    return database.write(lambda tx: outcomes.expire_leases(tx, now, TIMING))
+
+
+def test_a_run_that_cannot_end_itself_is_held_until_its_time_limit_from_its_start(
+    database: Database,
+) -> None:
     agent(database, fences=False)
     given(database, time_limit=500.0)
     (grant,) = say(database, 10.0, 1).run
-    late = 11.0 + TIMING.held
-    database.write(lambda tx: outcomes.expire_leases(tx, late, TIMING))
-    assert states(database) == [("held", 0, 1)]
     run = Running(grant.placement, grant.token)
-    say(database, late + 1.0, 2, running=[run])
-    assert states(database) == [("running", 0, 1)], "its agent is back"
-    database.write(lambda tx: outcomes.expire_leases(tx, 2.0 * late + 2.0, TIMING))
+    say(database, 20.0, 2, running=[run])
+    say(database, 60.0, 3, running=[run])
+    expire(database, 61.0 + TIMING.held)
     assert states(database) == [("held", 0, 1)]
-    jumped = 1e6
+    end = 20.0 + 500.0 + TIMING.overtime
+    expire(database, end - 0.1)
+    assert states(database) == [("held", 0, 1)]
+    say(database, end, 4, running=[run])
+    assert states(database) == [("running", 0, 1)], "its agent is back"
+    expire(database, end + 0.1 + TIMING.held)
+    assert states(database) == [("pending", 0, 1)], "its limit has passed since its start"
+
+
+@pytest.mark.parametrize("told", ["nothing", "waits", "goes back"])
+def test_a_run_that_may_wait_in_a_queue_is_held_without_end(database: Database, told: str) -> None:
+    """Its scheduler starts it at any time; its limit counts from then."""
+    agent(database, fences=False)
+    given(database, time_limit=50.0)
+    (grant,) = say(database, 10.0, 1).run
+    waits, runs = (Running(grant.placement, grant.token, at) for at in (None, 11.0))
+    if told == "goes back":
+        say(database, 11.0, 2, running=[runs])
+        assert states(database) == [("running", 0, 1)]
+    if told != "nothing":
+        say(database, 12.0, 3, running=[waits])
+    assert states(database) == [("leased", 0, 1)]
+    expire(database, 1000.0)
+    assert states(database) == [("held", 0, 1)]
+    database.write(lambda tx: outcomes.extend_leases(tx, 1e6, TIMING))
+    assert expire(database, 1e9) == 0
+    assert states(database) == [("held", 0, 1)]
+    say(database, 1e9, 4, running=[waits])
+    assert states(database) == [("leased", 0, 1)], "its agent is back, and it still waits"
+    expire(database, 1e9 + 100.0)
+    done = Finished(grant.placement, grant.token, "completed", 3.0)
+    answer = say(database, 2e9, 5, finished=[done])
+    assert answer.ack == [(grant.placement, grant.token, "stored")]
+    assert states(database) == [("succeeded", 0, 1)]
+
+
+@pytest.mark.parametrize("jumped", [1e6, 3.0])
+def test_a_start_that_another_clock_told_ends_no_held_run(
+    database: Database, jumped: float
+) -> None:
+    agent(database, fences=False)
+    given(database, time_limit=500.0)
+    (grant,) = say(database, 10.0, 1).run
+    say(database, 60.0, 2, running=[Running(grant.placement, grant.token)])
     database.write(lambda tx: outcomes.extend_leases(tx, jumped, TIMING))
-    database.write(lambda tx: outcomes.expire_leases(tx, jumped + 500.0, TIMING))
-    assert states(database) == [("held", 0, 1)], "a clock that jumped ends nothing"
-    end = jumped + 501.0 + TIMING.held
-    database.write(lambda tx: outcomes.expire_leases(tx, end, TIMING))
+    late = jumped + 1.0 + TIMING.held
+    expire(database, late)
+    expire(database, late + 1.0)
+    assert states(database) == [("held", 0, 1)]
+    database.write(lambda tx: outcomes.extend_leases(tx, 2e6, TIMING))
+    end = 2e6 + 500.0 + TIMING.overtime
+    expire(database, end - 0.1)
+    assert states(database) == [("held", 0, 1)], "nor does the end that was set on it"
+    expire(database, end + 0.1)
     assert states(database) == [("pending", 0, 1)]
+
+
+def test_a_held_run_without_a_limit_waits_for_its_agent_or_an_operator(database: Database) -> None:
+    agent(database, fences=False)
+    given(database)
+    (grant,) = say(database, 10.0, 1).run
+    say(database, 11.0, 2, running=[Running(grant.placement, grant.token)])
+    expire(database, 1000.0)
+    assert expire(database, 1e9) == 0
+    assert states(database) == [("held", 0, 1)]
 
 
 def test_an_operator_releases_a_held_task(database: Database) -> None:

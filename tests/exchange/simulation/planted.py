@@ -1,4 +1,4 @@
-"""Twenty-two faults, each planted into the exchange; the simulation must find every one.
+"""Twenty-four faults, each planted into the exchange; the simulation must find every one.
 
 python -m tests.exchange.simulation.planted     # the schedules that each took
 """
@@ -224,6 +224,24 @@ def held_is_lost(patch: pytest.MonkeyPatch) -> None:
         "_hold",
         lambda tx, now, key, token, until: outcomes.lost(tx, now, key, token, "unreachable"),
     )
+
+
+@fault
+def limit_from_silence(patch: pytest.MonkeyPatch) -> None:
+    """The time limit of a held run counts though it may still wait in a queue."""
+    true = outcomes._over_at
+    patch.setattr(
+        outcomes,
+        "_over_at",
+        lambda tx, now, started, *rest: true(tx, now, now if started is None else started, *rest),
+    )
+
+
+@fault
+def waits_unsaid(patch: pytest.MonkeyPatch) -> None:
+    """An agent says of a run that waits in a queue that it has begun."""
+    true = Machine.looked
+    patch.setattr(Machine, "looked", lambda self, now, waiting: true(self, now, ()))
 
 
 @fault

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -60,6 +61,10 @@ class Backend(Protocol):
 
     def poll(self) -> list[Exit]:
         """Runs that have ended and are not forgotten."""
+        ...
+
+    def waiting(self) -> Collection[Key]:
+        """Runs that may still wait in a queue: not seen running at the last :meth:`poll`."""
         ...
 
     def forget(self, key: Key) -> None:

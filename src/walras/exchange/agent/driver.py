@@ -166,6 +166,7 @@ class Agent:
                 self.on_event(f"placement {key[0]} ended: {told}")
                 self._soon = 0.0  # tell it at once
             self.backend.forget(ended.key)
+        machine.looked(now(), self.backend.waiting())
         if now() >= self._soon:
             self._sync(machine)
 

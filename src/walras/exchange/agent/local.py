@@ -129,6 +129,10 @@ class Local:
                 found.append(_exit(key, told, folder))
         return found
 
+    def waiting(self) -> tuple[Key, ...]:
+        """None: what is granted starts at once."""
+        return ()
+
     def _reaped(self, key: Key) -> bool:
         """Whether this life has no shim of the run, or has just reaped it."""
         pid = self._shims.get(key)

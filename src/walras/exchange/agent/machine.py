@@ -6,7 +6,7 @@ before what follows it. Source: ``design/exchange.md``, 3.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,7 @@ class Machine:
         seq: Number of the last message.
         runs: Grants that are alive, with the slots that each takes.
         results: Results that have not been acknowledged.
-        started: When each run began, by the agent's clock.
+        started: When each run began, by the agent's clock; those that wait in a queue are not here.
         stopping: Runs that were told to end, with the reason.
         sent: Time at which the last message was sent.
     """
@@ -125,11 +125,19 @@ class Machine:
         """Slots that no run takes."""
         return max(self.slots - sum(self.runs.values()), 0)
 
+    def looked(self, now: float, waiting: Collection[Key]) -> None:
+        """What the backend knows: runs that may still wait in a queue; the others have begun."""
+        for key in self.runs:
+            if key in waiting:
+                self.started.pop(key, None)
+            else:
+                self.started.setdefault(key, now)
+
     def message(self, now: float) -> Sync:
         """The next message; answers to those before are void from now on."""
         self.seq += 1
         self.sent = now
-        running = [Running(*key, self.started.get(key, 0.0)) for key in sorted(self.runs)]
+        running = [Running(*key, self.started.get(key)) for key in sorted(self.runs)]
         finished = [self.results[key] for key in sorted(self.results)]
         return Sync(self.incarnation, self.seq, self.free, running, finished)
 

@@ -31,7 +31,7 @@ class Seen:
     """What the scheduler says of a run.
 
     Attributes:
-        state: ``waiting``, ``running`` or an outcome.
+        state: ``waiting``, ``running`` or an outcome. A run that waits has no time limit that runs.
         seconds: How long it has run, or None.
         exit_code: Of the command, or None.
     """
@@ -67,6 +67,7 @@ class Scheduled:
         self._cancelled: set[Key] = set()
         self._tried: dict[Key, float] = {}  # when each was submitted, or last seen
         self._ended: dict[Key, Exit] = {}
+        self._began: set[Key] = set()  # seen running at the last look
 
     # ---- what a subclass defines --------------------------------------------------------------
 
@@ -120,6 +121,10 @@ class Scheduled:
                 self._review(open_)
         return [self._ended[key] for key in sorted(self._ended)]
 
+    def waiting(self) -> set[Key]:
+        """Runs that were not seen running; after a start of the agent nothing was seen yet."""
+        return self._runs.keys() - self._began
+
     def forget(self, key: Key) -> None:
         """Remove the note of a run."""
         self._remove(key)
@@ -128,6 +133,7 @@ class Scheduled:
         self._runs.pop(key, None)
         self._ended.pop(key, None)
         self._tried.pop(key, None)
+        self._began.discard(key)
         self._stopping.discard(key)
         self._cancelled.discard(key)
 
@@ -141,6 +147,7 @@ class Scheduled:
                 self._missing(key)
                 continue
             self._tried[key] = now()
+            (self._began.discard if seen.state == "waiting" else self._began.add)(key)
             if seen.ended:
                 self._ended[key] = Exit(
                     key, seen.state, seen.seconds, seen.exit_code, self._log(key)

@@ -20,7 +20,11 @@ _STEERS = re.compile(
     "PATH|IFS|ENV|BASH_ENV|GCONV_PATH|GLIBC_TUNABLES|(LD|SBATCH|SLURM|SQUEUE|SACCT|WALRAS)_.*"
 )
 _SCRIPT = '#!/bin/sh\nexec "$@"\n'
-_WAITING = ("PENDING", "CONFIGURING", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+# A job in one of these states is not running out of its time limit: it may go on later.
+_WAITING = (
+    "PENDING", "CONFIGURING", "RESV_DEL_HOLD", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
+    "SUSPENDED", "STOPPED",
+)  # fmt: skip
 
 
 class Slurm(Scheduled):

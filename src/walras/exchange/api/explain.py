@@ -25,10 +25,11 @@ _LAST = Statement(
 )
 _WORDS = {
     "placed": "offered to {cluster}; its agent takes it at its next sync",
-    "leased": "granted to {cluster}; its agent is about to start it",
+    "leased": "granted to {cluster}; its agent starts it, or it waits in the cluster's queue",
     "running": "runs on {cluster}",
     "held": "its run on {cluster} cannot stop itself and its agent is silent; "
-    "it waits for the agent, for its time limit, or for walras task release",
+    "it waits for the agent, for the end of its time limit where its run had begun, "
+    "or for walras task release",
     "succeeded": "has succeeded on {cluster}",
     "failed": "has failed {failures} times of {max_attempts}",
     "cancelled": "was cancelled",

@@ -156,7 +156,10 @@ class RunningIn(Body):
 
     placement: Count
     token: Count
-    started: Time = 0.0
+    started: Time | None = Field(
+        default=0.0,
+        description="When it began; null while it waits in the queue of the cluster's scheduler.",
+    )
 
 
 class FinishedIn(Body):

@@ -58,7 +58,9 @@ _TRUST = Statement(
     .values(trusted=given("trusted_"), version=cluster.c.version + 1)
 )
 _AGENT = Statement(
-    sa.select(agent.c.cluster, agent.c.incarnation).where(agent.c.uid == given("uid"))
+    sa.select(agent.c.cluster, agent.c.incarnation, agent.c.backend).where(
+        agent.c.uid == given("uid")
+    )
 )
 _NEW_AGENT = inserting(agent)
 
@@ -155,7 +157,8 @@ def register(
 
     Raises:
         NotFoundError: There is no such cluster.
-        ConflictError: The agent is another cluster's.
+        ConflictError: The agent is another cluster's, or has another backend: what is known of
+            its runs, and whether they end by themselves, would not hold any more.
     """
     of = tx.first(_READ, uid=cluster_uid)
     if of is None:
@@ -169,6 +172,13 @@ def register(
         if found[0] != of[0]:
             raise ConflictError(
                 "is another cluster's", where=f"agent {uid}", remedy="give it a name of its own"
+            )
+        if found[2] != backend:
+            raise ConflictError(
+                f"has the backend '{found[2]}', not '{backend}'",
+                where=f"agent {uid}",
+                allowed="one backend an agent",
+                remedy="give the new agent a name and a home of its own",
             )
         return int(found[1])
     tx.run(

@@ -14,12 +14,13 @@ class Running:
     Attributes:
         placement: Number of its placement.
         token: Its fencing token.
-        started: When it began, by the agent's clock; told, not trusted.
+        started: When it began, by the agent's clock; None while it waits in the queue of the
+            cluster's own scheduler. That it began is believed, the time is not.
     """
 
     placement: int
     token: int
-    started: float = 0.0
+    started: float | None = 0.0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from walras.exchange.service.messages import Finished
 from walras.exchange.service.tasks import WITHDRAW_TASK
 from walras.exchange.service.timing import Timing
 from walras.exchange.states import COUNTED, ENDED_TASK, placement_state
-from walras.exchange.store.schema import agent, observation, placement, task, tenant
+from walras.exchange.store.schema import agent, meta, observation, placement, task, tenant
 from walras.exchange.store.statements import Statement, Transaction, given, inserting_once
 
 _PLACEMENT = Statement(
@@ -82,9 +82,7 @@ _UNREACHABLE = Statement(
         outcome="unreachable",
         ended=given("now"),
         missed=1,
-        # A run takes no longer than its limit from now on; None where it has none.
-        lease_until=given("until")
-        + sa.select(task.c.time_limit).where(task.c.id == placement.c.task).scalar_subquery(),
+        lease_until=given("until"),
     )
 )
 _TASK_HELD = Statement(
@@ -99,7 +97,14 @@ _TASK_HELD = Statement(
 # Locked, so that no other service renews a run while it is given up; one that is renewed just now
 # is left alone.
 _LATE = Statement(
-    sa.select(placement.c.id, placement.c.token, agent.c.fences, task.c.cancel_at)
+    sa.select(
+        placement.c.id,
+        placement.c.token,
+        agent.c.fences,
+        task.c.cancel_at,
+        placement.c.started,
+        task.c.time_limit,
+    )
     .join(agent, agent.c.id == placement.c.agent)
     .join(task, task.c.id == placement.c.task)
     .where(
@@ -109,7 +114,7 @@ _LATE = Statement(
     .order_by(placement.c.id + 0)  # by the key alone SQLite would read the whole table in order
     .with_for_update(of=placement, skip_locked=True)
 )
-# Held runs whose scheduler has ended them by now, at their time limit.
+# Held runs that have begun and that their scheduler has ended by now, at their time limit.
 _HELD_TOO_LONG = Statement(
     sa.select(placement.c.id, placement.c.token)
     .join(task, task.c.id == placement.c.task)
@@ -141,6 +146,12 @@ _EXTEND_HELD = Statement(
         + sa.select(task.c.time_limit).where(task.c.id == placement.c.task).scalar_subquery()
     )
 )
+_EXTENDED = "leases_extended"
+_NEW_FACT = inserting_once(meta, "name")
+_SET_FACT = Statement(
+    sa.update(meta).where(meta.c.name == given("name_")).values(value=given("value_"))
+)
+_FACT = Statement(sa.select(meta.c.value).where(meta.c.name == given("name")))
 
 
 def finish(tx: Transaction, now: float, agent_key: int, result: Finished) -> str:
@@ -262,21 +273,33 @@ def expire_leases(tx: Transaction, now: float, timing: Timing) -> int:
     """Give up runs whose lease ran out; their number.
 
     A run that ends itself has done so by now, and its task waits again. One that cannot (Slurm,
-    Kubernetes) is held until its agent returns, its time limit has passed or an operator says so.
+    Kubernetes) is held until its agent returns, an operator says so, or its time limit has passed.
+    The limit counts from its start: a run that may still wait in a queue is held without end.
     """
     late = tx.rows(_LATE, now=now)
-    for key, token, fences, cancel_at in late:
+    for key, token, fences, cancel_at, started, limit in late:
         if fences:
             lost(tx, now, key, token, "cancelled" if cancel_at else "unreachable")
         else:
-            _hold(tx, now, key, token, now + timing.held)
+            _hold(tx, now, key, token, _over_at(tx, now, started, limit, timing))
     over = tx.rows(_HELD_TOO_LONG, now=now)
     for key, token in over:
         lost(tx, now, key, token, "unreachable")
     return len(late) + len(over)
 
 
-def _hold(tx: Transaction, now: float, key: int, token: int, until: float) -> None:
+def _over_at(
+    tx: Transaction, now: float, started: float | None, limit: float | None, timing: Timing
+) -> float | None:
+    """When the scheduler has surely ended a run; None where it may wait or has no limit."""
+    if started is None or limit is None:
+        return None
+    since = float(tx.value(_FACT, name=_EXTENDED) or 0.0)
+    # A start that another clock told, before a jump, is none of this one's times.
+    return min(max(started, since), now) + limit + timing.overtime
+
+
+def _hold(tx: Transaction, now: float, key: int, token: int, until: float | None) -> None:
     row = tx.first(_PLACEMENT, id_=key)
     if row is not None and tx.run(_UNREACHABLE, id_=key, token_=token, now=now, until=until):
         tx.run(_TASK_HELD, id_=row[7], token_=token)
@@ -289,5 +312,7 @@ def extend_leases(tx: Transaction, now: float, timing: Timing) -> int:
     Nobody could sync meanwhile, so that no silence is held against an agent; and ends of leases
     that were set on another clock mean nothing. So it is with the limits of runs that are held.
     """
-    tx.run(_EXTEND_HELD, until=now + timing.held)
+    if not tx.run(_NEW_FACT, name=_EXTENDED, value=repr(now)):
+        tx.run(_SET_FACT, name_=_EXTENDED, value_=repr(now))
+    tx.run(_EXTEND_HELD, until=now + timing.overtime)
     return tx.run(_EXTEND, until=now + timing.held)

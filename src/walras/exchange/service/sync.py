@@ -57,10 +57,10 @@ _MINE = Statement(
         placement.c.incarnation,
         placement.c.state,
         placement.c.slots,
+        placement.c.started,
         task.c.id,
         task.c.uid,
         task.c.token,
-        task.c.state,
         task.c.cancel_at,
         task.c.spec,
         task.c.time_limit,
@@ -85,17 +85,18 @@ _RENEW = Statement(
         state=given("state_"),
         lease_until=given("until"),
         incarnation=given("incarnation_"),
-        started=sa.func.coalesce(placement.c.started, given("started_")),
+        started=given("started_"),
     )
 )
-_TASK_RUNS = Statement(
+_TASK_FOLLOWS = Statement(
     sa.update(task)
     .where(
         task.c.id == given("id_"),
         task.c.token == given("token_"),
-        task.c.state.in_(["leased", "held"]),
+        task.c.state.in_(["leased", "running", "held"]),
+        task.c.state != given("state_"),
     )
-    .values(state="running", version=task.c.version + 1)
+    .values(state=given("state_"), version=task.c.version + 1)
 )
 _OFFERS = Statement(
     sa.select(
@@ -207,14 +208,16 @@ def _review(
     current: set[tuple[int, int]] = set()
     repeated = 0
     for row in tx.rows(_MINE, agent_=found.key):
-        key, token, incarnation, state, slots, task_key, task_uid, newest, _, cancel_at, *rest = row
-        spec, time_limit = rest
+        key, token, incarnation, state, slots, began, task_key, task_uid, newest, *rest = row
+        cancel_at, spec, time_limit = rest
         run = listed.get((key, token))
         if token != newest:  # held, then released and granted again
             continue
         if run is not None:
-            _renew(tx, found, key, token, "running", until, now)
-            tx.run(_TASK_RUNS, id_=task_key, token_=token)
+            follows = "leased" if run.started is None else "running"
+            began = None if run.started is None else now if began is None else began
+            _renew(tx, found, key, token, follows, until, began)
+            tx.run(_TASK_FOLLOWS, id_=task_key, token_=token, state_=follows)
             current.add((key, token))
             if cancel_at is not None:
                 answer.stop.append((key, token, "cancelled"))

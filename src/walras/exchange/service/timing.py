@@ -19,6 +19,8 @@ class Timing:
         kill: A run is dead so long after its end was ordered.
         drift: Error of a clock's rate.
         offer: An offer that no agent takes for so long is withdrawn.
+        overtime: A scheduler has ended a run so long after its time limit. Slurm rounds limits up
+            to minutes, looks at them every minute, and waits ``KillWait`` before it kills.
         step: A clock that disagrees with the monotonic one by more has jumped.
     """
 
@@ -27,6 +29,7 @@ class Timing:
     kill: float = 10.0
     drift: float = 1e-3
     offer: float = 120.0
+    overtime: float = 300.0
     step: float = 1.0
 
     @property

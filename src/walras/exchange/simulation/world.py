@@ -68,13 +68,13 @@ class _KilledError(Exception):
 
 @dataclass
 class _Process:
-    """A run of a task on a host."""
+    """A run of a task on a host; one that waits in a queue is one, too: it will run."""
 
     agent: int
     key: Key
     task: str
     slots: int
-    began: float
+    began: float  # later than now while it waits in a queue
     ends: float  # by itself
     fence: float  # the shim ends it then; infinite where nothing does
     outcome: str
@@ -93,7 +93,7 @@ class _Host:
     machine: Machine | None = None
     processes: dict[Key, _Process] = field(default_factory=dict)
     exits: dict[Key, tuple[str, float]] = field(default_factory=dict)
-    listed: tuple[Key, ...] = ()
+    seen: set[Key] = field(default_factory=set)  # seen running by this life of the agent
 
 
 _PENDING = Statement(
@@ -150,7 +150,7 @@ class World:
     ) -> None:
         self.seed = seed
         self.scale = scale or Scale()
-        self.timing = timing or Timing()
+        self.timing = timing or Timing(overtime=30.0)
         self.rng = random.Random(seed)
         self.rate = self.rng.random() * 0.5  # of faults; tuned by the seed
         self.now = 0.0
@@ -321,8 +321,10 @@ class World:
         if self.faulty(0.25):
             self._kill(host)
             return
+        if host.fences or not self.faulty(0.5):  # else its scheduler does not answer
+            host.seen = {key for key, p in host.processes.items() if p.began <= self.now}
+        machine.looked(self._local(host), machine.runs.keys() - host.seen)
         message = machine.message(self._local(host))
-        host.listed = tuple((r.placement, r.token) for r in message.running)
         self.sent.append((host.number, message))
         if not self.faulty(1.0):
             self.at(self.now + self._delay(), lambda: self._receive(host, message))
@@ -401,13 +403,15 @@ class World:
     def _start(self, host: _Host, grant: Grant, fence: float) -> None:
         key = (grant.placement, grant.token)
         outcome = "completed" if self.rng.random() < 0.7 else "failed"
-        longest = 300.0 if self.rng.random() < 0.3 else 60.0
-        ends = self.now + 1.0 + self.rng.random() * longest
-        if grant.time_limit is not None and ends > self.now + grant.time_limit:
-            ends, outcome = self.now + grant.time_limit, "timeout"
-        process = _Process(
-            host.number, key, grant.task, grant.slots, self.now, ends, fence, outcome
-        )
+        longest = 300.0 if self.rng.random() < (0.3 if host.fences else 0.6) else 60.0
+        begins = self.now + (0.0 if host.fences else self._queue())
+        ends = begins + 1.0 + self.rng.random() * longest
+        limit = float("inf") if grant.time_limit is None else begins + grant.time_limit
+        if ends > limit:
+            ends, outcome = limit, "timeout"
+            if not host.fences:  # a scheduler looks at limits now and then
+                ends += self.rng.random() * self.timing.overtime
+        process = _Process(host.number, key, grant.task, grant.slots, begins, ends, fence, outcome)
         others = self.live.setdefault(grant.task, [])
         if others:
             raise self._violated(f"task {grant.task} runs twice: {others[0].key} and {key}")
@@ -417,6 +421,10 @@ class World:
         others.append(process)
         host.processes[key] = process
         self._plan(host, process)
+
+    def _queue(self) -> float:
+        """How long a run waits in its scheduler's queue."""
+        return self.rng.random() * 400.0 if self.rng.random() < 0.5 else 0.0
 
     def _stop(self, host: _Host, action: Stop) -> None:
         process = host.processes.get(action.key)
@@ -447,7 +455,7 @@ class World:
         """A process has ended, and left its exit on the disk."""
         del host.processes[process.key]
         self.live[process.task].remove(process)
-        host.exits[process.key] = (outcome, self.now - process.began)
+        host.exits[process.key] = (outcome, max(self.now - process.began, 0.0))
         if host.machine is not None:
             self._report(host)
 
@@ -469,11 +477,13 @@ class World:
             for process in list(host.processes.values()):
                 self.live[process.task].remove(process)
             host.processes.clear()
-        self.at(self.now + self.rng.random() * 150.0, lambda: self._boot(host))
+        longest = 150.0 if host.fences else 400.0
+        self.at(self.now + self.rng.random() * longest, lambda: self._boot(host))
 
     def _boot(self, host: _Host) -> None:
         """The agent starts again from its journal and what the disk shows."""
         alive = [*host.processes, *host.exits]
+        host.seen.clear()
         machine, actions = Machine.begin(host.journal, alive, self.scale.slots, self.timing)
         host.machine = machine
         self._do(host, actions)
@@ -488,7 +498,7 @@ class World:
         now = self.wall
         self._commit(lambda tx: tokens.add_tenant(tx, now, "default"), safe=True)
         for k in range(self.scale.agents):
-            fences = self.rng.random() < 0.8
+            fences = self.rng.random() < 0.65
             drift = self.timing.drift * (2.0 * self.rng.random() - 1.0)
             host = _Host(k, f"agent-{k}", fences, 1.0 + drift)
             self.hosts.append(host)
