@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
+from tests.exchange.greedy import Greedy
 
 from walras.exchange.api.address import Address
 from walras.exchange.api.gate import Gate
 from walras.exchange.api.http import build
 from walras.exchange.api.state import Api
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.home import new_token, new_uid
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.service import Service

@@ -15,7 +15,6 @@ from walras.exchange.errors import ComputeError, FieldError
 from walras.exchange.runtime import planning
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.deciding import asked, decided, forgetting, warmed
-from walras.exchange.runtime.frames import joined, parted
 from walras.exchange.runtime.planning import RoundPlanner, altered
 from walras.exchange.runtime.service import Service
 from walras.exchange.service import listings, rounds
@@ -182,6 +181,7 @@ def test_a_round_is_played_with_changes(planned: World, compute: Compute) -> Non
     assert (len(again.before), len(again.after)) == (3, 1)
 
 
+<<<<<<< HEAD
 def test_clusters_that_lied_since_it_was_trained_have_the_prior(planned: World) -> None:
     def known(features: Any, names: tuple[str, ...], uids: tuple[str, ...]) -> Forecast:
         shape = (len(uids), len(features))
@@ -210,6 +210,9 @@ def test_clusters_that_lied_since_it_was_trained_have_the_prior(planned: World) 
 def test_frames_and_warmth() -> None:
     parts = [b"", b"a" * 1000, b"\0"]
     assert parted(joined(*parts)) == parts
+=======
+def test_it_is_warmed_by_a_small_round() -> None:
+>>>>>>> 6d85bc05 (A round's question to the process beside the service is a line of JSON and bytes; the planner of tests alone is with the tests)
     assert warmed(b"x") == b"x"
 
 

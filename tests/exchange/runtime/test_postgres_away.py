@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from tests.exchange.greedy import Greedy
 from tests.exchange.postgres import Server
 
 from walras.exchange.errors import StoreError
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.service import Service
 from walras.exchange.service import tasks
 from walras.exchange.service.check import findings

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from tests.exchange.greedy import Greedy
 from tests.exchange.runtime.worlds import World
 
 from walras.exchange.errors import ComputeError, StoreError
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.planner import Outcome, Played
 from walras.exchange.runtime.service import Service
 from walras.exchange.service import jobs, rounds, tasks

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from tests.exchange.greedy import Greedy
 
 from walras.exchange.runtime.clock import Clock
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.greedy import Greedy
 from walras.exchange.runtime.service import Service
 from walras.exchange.runtime.settings import Settings
 from walras.exchange.service import clusters, tasks

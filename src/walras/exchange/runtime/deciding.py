@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from walras.exchange.runtime.frames import joined, parted
 from walras.policies.exchange import Forecast, Policy, Predict, decide, predicting
 from walras.policies.exchange.forecast import Features
 from walras.rounds import Clusters, Snapshot, Tasks, Tenants
@@ -48,8 +47,9 @@ def asked(
         "seconds": seconds,
         "predictor": predictor,
         "forget": list(forget),
+        "snapshot": len(snapshot),  # bytes of it; the rest is the model
     }
-    return joined(json.dumps(head).encode(), snapshot, model)
+    return json.dumps(head).encode() + b"\n" + snapshot + model
 
 
 def decided(data: bytes) -> bytes:
@@ -64,8 +64,9 @@ def decided(data: bytes) -> bytes:
     Raises:
         WalrasError: The snapshot, the policy or the predictor cannot be used.
     """
-    head, snapshot, model = parted(data)
+    head, _, rest = data.partition(b"\n")
     given = json.loads(head)
+    snapshot, model = rest[: given["snapshot"]], rest[given["snapshot"] :]
     taken = Snapshot.from_bytes(snapshot)
     made = decide(
         taken,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.exchange.greedy import Greedy, Taken
+
 from walras.exchange.runtime.compute import Compute
-from walras.exchange.runtime.greedy import Greedy, Taken
 from walras.exchange.service.timing import Timing
 
 
