@@ -137,9 +137,10 @@ def _serve(think: float | None, settings: dict[str, Any], **given: Any) -> None:
         settings: Of :class:`Settings`; ``timing`` is a mapping.
         given: Of :func:`walras.exchange.api.server.serve`.
     """
+    from tests.exchange.greedy import Greedy
+
     from walras.exchange.api.server import serve
     from walras.exchange.runtime.compute import Compute
-    from walras.exchange.runtime.greedy import Greedy
     from walras.exchange.runtime.planner import Outcome
     from walras.exchange.runtime.settings import Settings
     from walras.exchange.service.timing import Timing
@@ -191,12 +192,12 @@ def _become(asked: dict[str, Any]) -> int:
 
 def _warm() -> None:
     """Import what a fork would import."""
+
     import walras.cli.exchange.agent
     import walras.exchange.agent.driver
     import walras.exchange.agent.local
     import walras.exchange.api.http
     import walras.exchange.api.server
-    import walras.exchange.runtime.greedy
     import walras.exchange.runtime.service  # noqa: F401
 
 

@@ -181,7 +181,6 @@ def test_a_round_is_played_with_changes(planned: World, compute: Compute) -> Non
     assert (len(again.before), len(again.after)) == (3, 1)
 
 
-<<<<<<< HEAD
 def test_clusters_that_lied_since_it_was_trained_have_the_prior(planned: World) -> None:
     def known(features: Any, names: tuple[str, ...], uids: tuple[str, ...]) -> Forecast:
         shape = (len(uids), len(features))
@@ -207,12 +206,7 @@ def test_clusters_that_lied_since_it_was_trained_have_the_prior(planned: World) 
     assert planned.exchange.write(lied) == [(), ("c1",)]
 
 
-def test_frames_and_warmth() -> None:
-    parts = [b"", b"a" * 1000, b"\0"]
-    assert parted(joined(*parts)) == parts
-=======
 def test_it_is_warmed_by_a_small_round() -> None:
->>>>>>> 6d85bc05 (A round's question to the process beside the service is a line of JSON and bytes; the planner of tests alone is with the tests)
     assert warmed(b"x") == b"x"
 
 
