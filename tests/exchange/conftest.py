@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.exchange.crowd import Crowd
 from tests.exchange.postgres import Server
+
+from walras.exchange.store.database import Database, open_database
+from walras.exchange.store.migrate import migrate
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +35,19 @@ def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]
 def url(new_url: Callable[[], str]) -> str:
     """The address of a new, empty database; the test runs on both kinds."""
     return new_url()
+
+
+@pytest.fixture
+def empty(url: str) -> Iterator[Database]:
+    """A database without rows; the test runs on both kinds."""
+    migrate(url)
+    database = open_database(url)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def crowd(empty: Database) -> Database:
+    """A database in which much has happened; the test runs on both kinds."""
+    Crowd(empty, 5)
+    return empty

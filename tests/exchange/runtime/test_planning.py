@@ -14,7 +14,7 @@ from tests.exchange.runtime.worlds import World
 from walras.exchange.errors import ComputeError, FieldError
 from walras.exchange.runtime import planning
 from walras.exchange.runtime.compute import Compute
-from walras.exchange.runtime.deciding import asked, decided, forgetting, warmed
+from walras.exchange.runtime.deciding import asked, decided, forgetting
 from walras.exchange.runtime.planning import RoundPlanner, altered
 from walras.exchange.runtime.service import Service
 from walras.exchange.service import listings, rounds
@@ -204,10 +204,6 @@ def test_clusters_that_lied_since_it_was_trained_have_the_prior(planned: World) 
         return found
 
     assert planned.exchange.write(lied) == [(), ("c1",)]
-
-
-def test_it_is_warmed_by_a_small_round() -> None:
-    assert warmed(b"x") == b"x"
 
 
 def test_a_round_whose_tasks_all_changed_is_empty_and_whole(planned: World) -> None:

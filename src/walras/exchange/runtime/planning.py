@@ -15,7 +15,7 @@ from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.deciding import asked
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.planner import Outcome, Played
-from walras.exchange.service.snapshots import plan_of, snapshot, snapshot_of, told
+from walras.exchange.service.snapshots import PRIOR, plan_of, snapshot, snapshot_of, told
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import cluster, meta, predictor
 from walras.exchange.store.statements import Statement, Transaction, given
@@ -24,7 +24,6 @@ from walras.rounds import Clusters, Decision, Snapshot, check
 
 _SLACK = 2.0  # seconds beyond the search: to read, check and write
 _QUICK = 0.2  # seconds of the fallback's search
-PRIOR = "prior"
 
 _POLICY = Statement(sa.select(meta.c.value).where(meta.c.name == "policy"))
 _ACTIVE = Statement(

@@ -28,6 +28,9 @@ from walras.policies.exchange.order import within_quota
 from walras.rounds import Clusters, Decision, FeatureSet, Rest, Snapshot, Tasks, Tenants
 from walras.types import Longs
 
+PRIOR = "prior"
+"""Name of what predicts as long as nothing was learned of tasks with such features."""
+
 TYPICAL = 60.0
 """Seconds that a task is taken to need before any has been seen."""
 
@@ -246,7 +249,8 @@ def plan_of(decision: Decision, taken: Snapshot) -> list[Placed]:
         decision: What was decided.
         taken: What it was decided from.
     """
-    tasks, shared, drawn = taken.tasks, _shared(decision), decision.propensity > 0.0
+    tasks, drawn = taken.tasks, decision.propensity > 0.0
+    foreseen = np.isfinite(decision.seconds_high)  # the prior promises no time
     return [
         Placed(
             task=int(tasks.key[j]),
@@ -254,19 +258,23 @@ def plan_of(decision: Decision, taken: Snapshot) -> list[Placed]:
             cluster=int(taken.clusters.key[decision.cluster[j]]),
             slots=int(tasks.slots[j]),
             propensity=float(decision.propensity[j]) or None,
-            receipt=document(decision.row(int(j)) | shared | {"random": bool(drawn[j])}),
+            receipt=document(
+                decision.row(int(j))
+                | _shared(decision, decision.predictor if foreseen[j] else PRIOR)
+                | {"random": bool(drawn[j])}
+            ),
             predicted=float(decision.seconds[j]),
         )
         for j in np.flatnonzero(decision.placed)
     ]
 
 
-def _shared(decision: Decision) -> dict[str, Any]:
-    """What a receipt tells of the round."""
+def _shared(decision: Decision, predictor: str) -> dict[str, Any]:
+    """What a receipt tells of the round, and who predicted the task's time."""
     return {
         "state": decision.state,
         "method": decision.method,
-        "predictor": decision.predictor,
+        "predictor": predictor,
         "makespan": decision.makespan,
         "gap": decision.gap,
     }

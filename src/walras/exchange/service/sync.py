@@ -86,6 +86,8 @@ _RENEW = Statement(
         lease_until=given("until"),
         incarnation=given("incarnation_"),
         started=given("started_"),
+        outcome=sa.null(),  # of one that was held
+        ended=sa.null(),
     )
 )
 _TASK_FOLLOWS = Statement(
