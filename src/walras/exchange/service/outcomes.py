@@ -120,7 +120,7 @@ _HELD_TOO_LONG = Statement(
     .join(task, task.c.id == placement.c.task)
     .where(
         placement.c.state == sa.literal_column("'unreachable'"),
-        task.c.state == "held",
+        task.c.state == sa.literal_column("'held'"),
         task.c.token == placement.c.token,
         placement.c.lease_until < given("now"),
     )

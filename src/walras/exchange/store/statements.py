@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -45,11 +46,16 @@ class Cursor(Protocol):
 
 @dataclass(frozen=True)
 class _Compiled:
-    """SQL with the order of its parameters (None: by name) and its constants."""
+    """SQL, its constants, and what puts parameters in their order (None: they go by name)."""
 
     sql: str
-    order: tuple[str, ...] | None
     constants: Mapping[str, Any]
+    ordered: Callable[[Mapping[str, Any]], Sequence[Any]] | None
+
+    def given(self, parameters: Mapping[str, Any]) -> Any:
+        """What the driver is given."""
+        whole = {**self.constants, **parameters} if self.constants else parameters
+        return whole if self.ordered is None else self.ordered(whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +74,7 @@ class Statement:
             text = clause.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
             order = text.positiontup if text.positional else None  # type: ignore[attr-defined]
             constants = {k: v for k, v in text.params.items() if v is not None}
-            found = _Compiled(str(text), None if order is None else tuple(order), constants)
+            found = _Compiled(str(text), constants, None if order is None else _taking(order))
             self.compiled[dialect.name] = found
         return found
 
@@ -147,20 +153,20 @@ class Transaction:
         if self.before is not None:
             self.before()
         made = statement.on(self.dialect)
-        self.cursor.executemany(made.sql, [_ordered(made, row) for row in rows])
+        self.cursor.executemany(made.sql, [made.given(row) for row in rows])
 
     def _execute(self, statement: Statement, parameters: Mapping[str, Any]) -> None:
         if self.before is not None:
             self.before()
         made = statement.on(self.dialect)
-        self.cursor.execute(made.sql, _ordered(made, parameters))
+        self.cursor.execute(made.sql, made.given(parameters))
 
 
-def _ordered(made: _Compiled, parameters: Mapping[str, Any]) -> Any:
-    constants = made.constants
-    if made.order is None:
-        return {**constants, **parameters}
-    return [parameters[k] if k in parameters else constants[k] for k in made.order]
+def _taking(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    """What takes values by name, in this order."""
+    if len(names) > 1:
+        return itemgetter(*names)  # type: ignore[return-value]
+    return lambda values: [values[name] for name in names]
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
