@@ -165,7 +165,7 @@ class Transaction:
 def _taking(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
     """What takes values by name, in this order."""
     if len(names) > 1:
-        return itemgetter(*names)  # type: ignore[return-value]
+        return itemgetter(*names)
     return lambda values: [values[name] for name in names]
 
 
