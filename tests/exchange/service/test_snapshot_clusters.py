@@ -48,11 +48,15 @@ def test_placements_take_slots_for_as_long_as_is_known(crowd: Database) -> None:
     got = sorted((s.cluster, s.slots, s.seconds, s.tenant, s.offered, s.agent or 0) for s in found)
     wanted = sorted(
         (
-            one["cluster"], one["slots"], _seconds(one, task), task["tenant"],
-            one["state"] == "offered", one["agent"] or 0,
+            one["cluster"],
+            one["slots"],
+            _seconds(one, task),
+            task["tenant"],
+            one["state"] == "offered",
+            one["agent"] or 0,
         )
         for one, task in taking(crowd)
-    )  # fmt: skip
+    )
     assert len(wanted) > 3
     assert got == wanted
     in_use: dict[int, int] = defaultdict(int)
@@ -95,8 +99,11 @@ def test_clusters_have_what_the_tables_say(crowd: Database) -> None:
         assert dict(found.labels[i]) == own | labels_of(row)
         silent = row["seen"] is None or row["seen"] < NOW - TIMING.held
         assert found.state[i] == ("down" if silent else row["state"])
-        offered = [p["slots"] for p, _ in taking(crowd) if p["state"] == "offered"
-                   and p["cluster"] == row["id"]]  # fmt: skip
+        offered = [
+            p["slots"]
+            for p, _ in taking(crowd)
+            if p["state"] == "offered" and p["cluster"] == row["id"]
+        ]
         assert found.offered[i] == sum(offered)
     assert set(found.state) == {"up", "cordoned", "down"}
 

@@ -35,19 +35,30 @@ def test_the_highest_priorities_are_read_and_the_rest_is_counted(
     assert len(found) == len(kept) > 0
     got = sorted(
         zip(
-            found.key.tolist(), found.tenant.tolist(), found.priority.tolist(),
-            found.submitted.tolist(), found.deadline.tolist(), found.slots.tolist(),
-            found.min_success.tolist(), found.requirement.tolist(), strict=True,
+            found.key.tolist(),
+            found.tenant.tolist(),
+            found.priority.tolist(),
+            found.submitted.tolist(),
+            found.deadline.tolist(),
+            found.slots.tolist(),
+            found.min_success.tolist(),
+            found.requirement.tolist(),
+            strict=True,
         )
-    )  # fmt: skip
+    )
     assert got == sorted(
         (
-            row["id"], row["tenant"], row["priority"], row["submitted"],
-            _or(row["deadline"], np.inf), row["slots"], _or(row["min_success"], 0.0),
+            row["id"],
+            row["tenant"],
+            row["priority"],
+            row["submitted"],
+            _or(row["deadline"], np.inf),
+            row["slots"],
+            _or(row["min_success"], 0.0),
             row["requirement"],
         )
         for row in kept
-    )  # fmt: skip
+    )
     left = [row for row in rows if row not in kept]
     kinds = Counter((r["tenant"], r["priority"], r["requirement"], r["slots"]) for r in left)
     assert {tuple(row[:4]): row[4] for row in found.below} == kinds

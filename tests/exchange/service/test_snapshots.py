@@ -156,11 +156,13 @@ def test_tasks_that_are_not_listed_are_counted(crowd: Database, window: float) -
     rest = found.rest
     got = {
         (
-            found.tenants.name[rest.tenant[k]], int(rest.priority[k]),
-            json.dumps(dict(found.requirements[rest.requires[k]])), int(rest.slots[k]),
+            found.tenants.name[rest.tenant[k]],
+            int(rest.priority[k]),
+            json.dumps(dict(found.requirements[rest.requires[k]])),
+            int(rest.slots[k]),
         ): int(rest.count[k])
         for k in range(len(rest.count))
-    }  # fmt: skip
+    }
     assert got == wanted
     assert found.waiting == len(pending)
 

@@ -22,9 +22,15 @@ _STEERS = re.compile(
 _SCRIPT = '#!/bin/sh\nexec "$@"\n'
 # A job in one of these states is not running out of its time limit: it may go on later.
 _WAITING = (
-    "PENDING", "CONFIGURING", "RESV_DEL_HOLD", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
-    "SUSPENDED", "STOPPED",
-)  # fmt: skip
+    "PENDING",
+    "CONFIGURING",
+    "RESV_DEL_HOLD",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
+    "SPECIAL_EXIT",
+    "SUSPENDED",
+    "STOPPED",
+)
 
 
 class Slurm(Scheduled):

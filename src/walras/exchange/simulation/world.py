@@ -431,7 +431,7 @@ class World:
 
     def _queue(self) -> float:
         """How long a run waits in its scheduler's queue."""
-        return self.rng.random() * 300.0 if self.rng.random() < 0.5 else 0.0
+        return self.rng.random() * 400.0 if self.rng.random() < 0.5 else 0.0
 
     def _stop(self, host: _Host, action: Stop) -> None:
         process = host.processes.get(action.key)
@@ -484,7 +484,7 @@ class World:
             for process in list(host.processes.values()):
                 self.live[process.task].remove(process)
             host.processes.clear()
-        longest = 150.0 if host.fences else 300.0
+        longest = 150.0 if host.fences else 400.0
         self.at(self.now + self.rng.random() * longest, lambda: self._boot(host))
 
     def _boot(self, host: _Host) -> None:
