@@ -109,7 +109,7 @@ def test_requirements_are_read_by_key(crowd: Database) -> None:
 
 def test_tasks_of_one_kind_are_counted_together() -> None:
     rng = np.random.default_rng(2)
-    parts = [(*rng.integers(0, 2, (4, 30)), rng.integers(1, 4, 30)) for _ in range(2)]
+    parts = [tuple(rng.integers(1, 3, (5, 30))) for _ in range(2)]
     wanted: Counter[tuple[int, ...]] = Counter()
     for *kind, counts in parts:
         for *one, count in zip(*kind, counts, strict=True):
