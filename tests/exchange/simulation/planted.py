@@ -341,7 +341,7 @@ def ended_is_granted(patch: pytest.MonkeyPatch) -> None:
 @fault
 def slow_kill(patch: pytest.MonkeyPatch) -> None:
     """A run takes longer to die than the service waits."""
-    patch.setattr(world, "Timing", lambda **given_: Timing(kill=80.0, **given_))
+    patch.setattr(world, "Timing", lambda **given_: Timing(kill=400.0, **given_))
 
 
 @contextmanager
