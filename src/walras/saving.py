@@ -36,6 +36,7 @@ _HOMES = {
     "Status": "walras.status",
     "Plan": "walras.matching.plan",
     "matching.Round": "walras.matching.round",
+    "Terms": "walras.matching.terms",
     "Rebalanced": "walras.domains.load_balancing.result",
     "load_balancing.Round": "walras.domains.load_balancing.instance",
     "Run": "walras.network.run",

@@ -13,11 +13,14 @@ import numpy.typing as npt
 from walras import checks
 from walras.deprecated import renamed_keywords
 from walras.kernels.matching.rounds import solve_rounds
+from walras.matching.asked import Asked, Places, Ready
+from walras.matching.by_price import by_price, none_found, search_by_price
 from walras.matching.exact import NODES, Arrays
 from walras.matching.model import integer_program
 from walras.matching.plan import Plan
 from walras.matching.round import Round, Table
 from walras.matching.search import Found, objective_of, search
+from walras.matching.shared_exact import branch_round
 from walras.matching.speedup import Speedup
 from walras.progress import OnProgress, Progress
 from walras.solving import solve
@@ -45,6 +48,14 @@ def match(
     threads: int | None = None,
     seed: int = 0,
     on_progress: OnProgress | None = None,
+    slots: npt.ArrayLike | None = None,
+    sizes: npt.ArrayLike | None = None,
+    ready: Ready | None = None,
+    pinned: Places | None = None,
+    previous: Places | None = None,
+    move_price: float = 0.0,
+    deadlines: npt.ArrayLike | None = None,
+    task_min_success: npt.ArrayLike | None = None,
     clusters: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     times_interval: npt.ArrayLike | None = None,
@@ -56,6 +67,14 @@ def match(
     success over the *tasks* is at least ``min_success``. Here ``n_i`` is the number of tasks on
     cluster i, and ``zeta_i`` is 1 unless ``speedup`` is given. Source: equations 2, 3 and 16 of
     Huo et al., ICPP 2025. Equation 4 divides the success by MN; we divide by the N tasks.
+
+    With terms (``slots`` and the arguments after it), tasks share clusters. A cluster of k slots
+    that are free after ``ready`` ends at ``ready + max(sum of size x time / k, longest time)``.
+    Where its slots get free one by one, it ends as soon as the slots that are free by then have had
+    the slot-seconds of all its tasks; no task starts before as many slots as its size are free. A
+    cluster without tasks ends at 0. Minimised is the last end, plus ``move_price`` for each task
+    that leaves its previous cluster, plus the price of missing success. A cluster runs what is due
+    first: for each deadline, its tasks due by then end by it, counted without the others.
 
     Args:
         times: (clusters, tasks), > 0, in any unit; ``inf`` where a cluster cannot run a task. A
@@ -74,6 +93,16 @@ def match(
         threads: Number of threads, or None for all cores.
         seed: Seed of the local search; the same seed gives the same plan without a time limit.
         on_progress: Called with a :class:`walras.progress.Progress`; returning True stops.
+        slots: Slots of each cluster, one number or (clusters,); 1 if None. No ``speedup`` then.
+        sizes: Slots of each task, one number or (tasks,); 1 if None.
+        ready: Seconds until a cluster's slots are free: one number, (clusters,), or a sequence that
+            holds for each cluster a number or the seconds of each of its slots.
+        pinned: The cluster of each task that must go to one: its label or number, -1 or None for
+            none; or a mapping of some tasks to clusters.
+        previous: The cluster that each task is on, likewise; a move away costs ``move_price``.
+        move_price: Price of a move, in the unit of the times.
+        deadlines: Seconds from now, one number or (tasks,); ``inf`` for none.
+        task_min_success: Least chance of success of each task where it goes.
         clusters: Labels of the clusters.
         tasks: Labels of the tasks.
         times_interval: (2, clusters, tasks) ends of an interval around each time; shown in the
@@ -85,7 +114,9 @@ def match(
 
     Raises:
         InputError: A number, shape, label or setting cannot be used.
-        InfeasibleError: No placement reaches a hard floor; names the best that can be reached.
+        InfeasibleError: No placement reaches a hard floor; names the best that can be reached. Or
+            pins, deadlines and the like leave a task no cluster; says what bars each. Or no
+            placement keeps all deadlines.
 
     Example:
         >>> import pandas as pd
@@ -101,6 +132,10 @@ def match(
             web      t4        full
         nightly    a100        full
          report      t4    quickest
+        >>> chances = [[0.9] * 4] * 2
+        >>> shared = match(times, chances, slots=[2, 1], ready=[4, 0], pinned={"lab": "t4"})
+        >>> shared.makespan, shared.loads
+        (8.0, array([8., 6.]))
     """
     given = Round.of(
         times,
@@ -112,6 +147,7 @@ def match(
         tasks=tasks,
         times_interval=times_interval,
         success_interval=success_interval,
+        asked=Asked(slots, sizes, ready, pinned, previous, move_price, deadlines, task_min_success),
     )
     settings = MatchSettings(method, tolerance, time_limit, threads, seed, on_progress)
     return match_round(given, settings)
@@ -205,6 +241,10 @@ def _find(round_: Round, settings: MatchSettings, began: float) -> Found:
     if settings.method == "auto" and not _branches(round_):
         return _by_search(round_, settings, began, None)
     exact = _branch_and_bound(round_, settings)
+    if not math.isfinite(exact.objective):  # deadlines, which no placement keeps or none so far
+        if math.isfinite(exact.bound) and settings.method == "auto":
+            return _by_search(round_, settings, began, None)
+        raise none_found(round_, exact)
     if settings.method != "auto" or exact.gap <= settings.tolerance + _PROVED:
         return exact
     if settings.time_limit is None or round_.runs_together:
@@ -221,10 +261,15 @@ def _branches(round_: Round) -> bool:
 
 
 def _branch_and_bound(round_: Round, settings: MatchSettings) -> Found:
-    given = Arrays.of_round(round_)
     limit = NODES
     if settings.time_limit is not None:
         limit = max(1, int(min(limit, _NODES_A_SECOND * settings.time_limit)))
+    if round_.terms is not None:
+        return replace(
+            branch_round(round_, settings.tolerance, limit),
+            stopped=Status.FEASIBLE if settings.time_limit is None else Status.LIMIT,
+        )
+    given = Arrays.of_round(round_)
     solved = solve_rounds(
         given.t, given.a, given.zeta, given.goal, given.price, settings.tolerance, limit
     )
@@ -285,6 +330,15 @@ def _by_search(round_: Round, settings: MatchSettings, began: float, known: Foun
         late = settings.time_limit is not None and elapsed >= settings.time_limit
         return Status.LIMIT if late or found.gap <= settings.tolerance else None
 
+    if by_price(round_):
+        return search_by_price(
+            round_,
+            known,
+            told,
+            tolerance=settings.tolerance,
+            threads=settings.threads,
+            seed=settings.seed,
+        )
     return search(
         round_,
         known,

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.matching.round import FLOOR_ROUNDING
+from walras.matching.round import FLOOR_ROUNDING, Round
 from walras.matching.speedup import Speedup, zeta_table
-from walras.types import Bools, Floats
+from walras.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +117,47 @@ def evaluate(
         loads.sum(axis=-1) / (m * makespan),
         np.where(lacking > FLOOR_ROUNDING, lacking, 0.0),
     )
+
+
+def outcome_of(round_: Round, assignment: Ints) -> Outcome:
+    """What a placement of a round achieves; the loads are the ends of its clusters.
+
+    Args:
+        round_: The round; its terms say when clusters end.
+        assignment: (tasks,) cluster of each task.
+    """
+    terms = round_.terms
+    if terms is None:
+        return evaluate(
+            round_.times, round_.success, assignment, round_.min_success, round_.zeta[:, 1:]
+        )
+    x, task = assignment.astype(np.int64), np.arange(len(assignment))
+    ends = terms.cluster_ends(round_.times, x)
+    mean = np.asarray(round_.success[x, task].sum() / len(task))
+    work = float((terms.sizes * round_.times[x, task]).sum())
+    lacking = round_.min_success - mean
+    return Outcome(
+        ends,
+        np.asarray(ends.max()),
+        mean,
+        np.asarray(work / (terms.slots.sum() * ends.max())),
+        np.where(lacking > FLOOR_ROUNDING, lacking, 0.0),
+    )
+
+
+def value_of(round_: Round, assignment: Ints, outcome: Outcome) -> float:
+    """What is minimised: the makespan, and what missing success and moves cost where they do.
+
+    Args:
+        round_: The round.
+        assignment: (tasks,) cluster of each task.
+        outcome: What it achieves.
+    """
+    price, terms = round_.shortfall_price, round_.terms
+    value = float(outcome.makespan if price is None else outcome.elastic_cost(price))
+    if terms is not None and terms.move_price:
+        value += terms.move_price * int(terms.moved(assignment.astype(np.int64)).sum())
+    return value
 
 
 @dataclass(frozen=True, eq=False)

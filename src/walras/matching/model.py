@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.matching.round import FLOOR_ROUNDING, Round
+from walras.matching.terms import LATE, Terms
 from walras.separable import Family, Rows, Separable, Side
 from walras.types import Floats, Ints
 
 
-def relaxation(round_: Round, most: Ints | None = None) -> Separable:
+def relaxation(round_: Round, most: Ints | None = None, end: float | None = None) -> Separable:
     """The linear relaxation: the least makespan when tasks may be split between clusters.
 
     Where clusters run tasks together, each load counts at the least ratio of any count that its
@@ -20,7 +23,11 @@ def relaxation(round_: Round, most: Ints | None = None) -> Separable:
     Args:
         round_: The round.
         most: (clusters,) most tasks a cluster can take, for that ratio; the tasks if None.
+        end: Where the round has terms: what clusters can do is stated as near that end, and pairs
+            that take longer are left out. Moves and deadlines are left out, too.
     """
+    if round_.terms is not None and end is not None:
+        return _near(round_, round_.terms, end)
     return _state(round_, _least_ratio(round_, most), integer=False)
 
 
@@ -28,8 +35,12 @@ def integer_program(round_: Round) -> Separable:
     """The mixed-integer program of the round (equations 2 and 16), the exact engine's reference.
 
     With tasks run together an indicator w_ik says that cluster i has k of them, and
-    ``zeta_i(k) sum_j t_ij x_ij - makespan <= (1 - w_ik) zeta_i(k) sum_j t_ij``.
+    ``zeta_i(k) sum_j t_ij x_ij - makespan <= (1 - w_ik) zeta_i(k) sum_j t_ij``. With terms, slots
+    that are free at r are busy for y until the makespan T, where an indicator z says that they are
+    used: ``sum_j w_ij x_ij <= sum y``, ``y <= T - r z``, ``y <= z sum_j w_ij``.
     """
+    if round_.terms is not None:
+        return _with_terms(round_, round_.terms)
     if not round_.runs_together:
         return _state(round_, np.ones(round_.shape[0]), integer=True)
     return _with_counts(round_)
@@ -39,6 +50,17 @@ def _least_ratio(round_: Round, most: Ints | None) -> Floats:
     m, n = round_.shape
     high = np.full(m, n) if most is None else np.maximum(most, 1)
     return np.array([round_.zeta[i, 1 : high[i] + 1].min() for i in range(m)])
+
+
+def _near(round_: Round, terms: Terms, end: float) -> Separable:
+    """Work over what a second more adds, less what was there: ``(sum w x - C(end)) / C' + end``."""
+    rate = np.maximum((terms.width * (terms.free_at < end)).sum(axis=1), 1).astype(np.float64)
+    work = terms.sizes * round_.times / rate[:, None]
+    inside = terms.soonest(round_.times) <= end * (1.0 + LATE)
+    part = replace(round_, times=np.where(inside, work, np.inf), terms=None)
+    found = _state(part, np.ones(len(rate)), integer=False)
+    found.rows.upper[: len(rate)] = terms.capacity(end) / rate - end
+    return found
 
 
 def _pairs(round_: Round) -> tuple[Ints, Ints]:
@@ -149,6 +171,69 @@ def _with_counts(round_: Round) -> Separable:
     )
 
 
+def _with_terms(round_: Round, terms: Terms) -> Separable:
+    m, n = round_.shape
+    task, cluster = _pairs(round_)
+    q, at = len(task), np.argwhere(terms.width > 0)  # (cluster, kind of slot)
+    y, z = q + np.arange(len(at)), q + len(at) + np.arange(len(at))
+    work = terms.sizes[task] * round_.times[cluster, task]
+    soonest = terms.soonest(round_.times)[cluster, task]
+    rows = _Triplets()
+    loads: list[float] = []
+    upper: list[float] = []
+    owner: list[int] = []
+
+    def add(columns: npt.ArrayLike, values: Floats, scalar: float, high: float, who: int) -> None:
+        rows.add(columns, values)
+        loads.append(scalar)
+        upper.append(high)
+        owner.append(who)
+
+    for i in range(m):
+        own, kinds = np.flatnonzero(cluster == i), np.flatnonzero(at[:, 0] == i)
+        width = terms.width[i, at[kinds, 1]].astype(np.float64)
+        add([*own, *y[kinds]], np.append(work[own], -width), 0.0, 0.0, i)
+        for k in kinds:
+            free = float(terms.free_at[i, at[k, 1]])
+            add([y[k], z[k]], np.array([1.0, free]), -1.0, 0.0, i)
+            add([y[k], z[k]], np.array([1.0, -float(work[own].sum())]), 0.0, 0.0, i)
+        for row, by in enumerate(terms.due):
+            due = own[terms.level[task[own]] <= row]
+            add(due, work[due], 0.0, float(terms.capacity(by * (1.0 + LATE))[i]), i)
+    busy = rows.count
+    for values, scalar, high in ((soonest, -1.0, 0.0), (np.ones(q), 0.0, 1.0)):
+        for j in range(n):
+            own = np.flatnonzero(task == j)
+            add(own, values[own], scalar, high, j)
+    side = [Side.RESOURCE] * busy + [Side.DEMAND] * (2 * n)
+    lower = np.append(np.full(busy + n, -np.inf), np.ones(n))
+    if floor := int(round_.min_success > 0):
+        add(np.arange(q), round_.success[cluster, task], 0.0, np.inf, -1)
+        side, lower = [*side, Side.COUPLED], np.append(lower, _goal(round_))
+    families = (
+        Family("load", 0, busy),
+        Family("soonest", busy, busy + n, round_.tasks),
+        Family("placement", busy + n, busy + 2 * n, round_.tasks),
+        Family("floor", busy + 2 * n, rows.count, ("min_success",)),
+    )
+    slots = at[:, 0].astype(np.int32)
+    none = np.full(2 * len(at), -1, np.int32)
+    return _separable(
+        round_,
+        rows.matrix(q + 2 * len(at)),
+        np.array(loads),
+        (np.concatenate([cluster, slots, slots]), np.concatenate([task, none])),
+        lower=lower,
+        upper=np.array(upper),
+        side=np.array(side),
+        owner=np.array(owner),
+        families=families[: 3 + floor],
+        integer=True,
+        paid=np.where(terms.moved_pairs(cluster, task), terms.move_price, 0.0),
+        fractional=y,
+    )
+
+
 class _Triplets:
     """Rows of a sparse matrix, added one by one."""
 
@@ -185,6 +270,8 @@ def _separable(
     owner: npt.NDArray[np.signedinteger],
     families: tuple[Family, ...],
     integer: bool,
+    paid: Floats | None = None,
+    fractional: npt.NDArray[np.signedinteger] | None = None,
 ) -> Separable:
     """The problem with the makespan as its scalar; what may be missing is a last entry."""
     m, n = round_.shape
@@ -199,6 +286,11 @@ def _separable(
     cost, high = np.zeros(entries), np.full(entries, 1.0 if integer else np.inf)
     cost[owned:] = round_.shortfall_price or 0.0
     high[owned:] = 1.0
+    whole = np.arange(entries) < owned
+    if paid is not None:
+        cost[: len(paid)] = paid
+    if fractional is not None:
+        high[fractional], whole[fractional] = np.inf, False
     return Separable(
         resource=resource.astype(np.int32),
         demand=demand.astype(np.int32),
@@ -223,7 +315,7 @@ def _separable(
         ),
         resource_names=[round_.cluster_name(i) for i in range(m)],
         demand_names=[round_.task_name(j) for j in range(n)],
-        integer=np.arange(entries) < owned if integer else None,
+        integer=whole if integer else None,
         scalar_names=("makespan",),
         objective="makespan",
     )

@@ -14,7 +14,7 @@ import pandas as pd
 from walras.deprecated import renamed_attribute
 from walras.errors import InputError
 from walras.matching.explain import Moves, below_floor, moves_of, reason
-from walras.matching.metrics import Outcome, evaluate
+from walras.matching.metrics import Outcome, outcome_of, value_of
 from walras.matching.model import relaxation
 from walras.matching.round import Round
 from walras.saving import save
@@ -45,8 +45,8 @@ class Placement:
         makespan_if_moved: The plan's makespan with the task at the runner-up.
         success_if_moved: The plan's mean success then.
         reason: Why the task is not on a quicker cluster, in words.
-        reason_code: The reason as a code: ``only``, ``best``, ``quickest``, ``full``, ``floor`` or
-            ``no gain``; see :class:`walras.matching.Reason`.
+        reason_code: The reason as a code: ``only``, ``best``, ``quickest``, ``full``, ``floor``,
+            ``no gain``, ``pinned`` or ``deadline``; see :class:`walras.matching.Reason`.
         breaks_floor: Whether moving it to the runner-up would break the floor of mean success.
         time_interval: Ends of the interval around ``time``; None where the round has none.
         success_interval: Ends of the interval around ``success``; None where there is none.
@@ -113,12 +113,11 @@ class Plan:
     @cached_property
     def outcome(self) -> Outcome:
         """Loads, makespan, mean success, utilisation and shortfall."""
-        r = self.round
-        return evaluate(r.times, r.success, self.assignment, r.min_success, r.zeta[:, 1:])
+        return outcome_of(self.round, self.assignment)
 
     @property
     def loads(self) -> Floats:
-        """(clusters,) time each cluster takes."""
+        """(clusters,) time each cluster takes; with terms, seconds until it has ended."""
         return self.outcome.loads
 
     @property
@@ -133,9 +132,8 @@ class Plan:
 
     @property
     def value(self) -> float:
-        """What is minimised: the makespan, and the price of missing success where it has one."""
-        price = self.round.shortfall_price
-        return self.makespan if price is None else float(self.outcome.elastic_cost(price))
+        """What is minimised: the makespan, and what missing success and moves cost."""
+        return value_of(self.round, self.assignment, self.outcome)
 
     objective = renamed_attribute("Plan.objective", "value")
 
@@ -152,7 +150,7 @@ class Plan:
     @cached_property
     def relaxation(self) -> Solution:
         """The linear relaxation of the round, solved when first asked for; it holds the prices."""
-        return solve(relaxation(self.round), tolerance=1e-6)
+        return solve(relaxation(self.round, end=self.makespan), tolerance=1e-6)
 
     @property
     def floor_price(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,9 @@ import pandas as pd
 
 from walras import checks
 from walras.errors import InfeasibleError, InputError
+from walras.matching.asked import Asked, allowed
 from walras.matching.speedup import Speedup, zeta_table
+from walras.matching.terms import Terms
 from walras.types import Bools, Floats
 
 Table = npt.ArrayLike | pd.DataFrame
@@ -36,6 +38,7 @@ class Round:
         tasks: (tasks,) labels.
         times_interval: (2, clusters, tasks) lower and upper ends, or None.
         success_interval: (2, clusters, tasks), or None.
+        terms: Slots, deadlines and the like, or None. The times of pairs that they bar are ``inf``.
 
     Raises:
         InputError: A shape, number or label cannot be used; names the first.
@@ -57,14 +60,16 @@ class Round:
     tasks: tuple[str, ...] = ()
     times_interval: Floats | None = field(default=None, repr=False)
     success_interval: Floats | None = field(default=None, repr=False)
+    terms: Terms | None = None
 
     def __post_init__(self) -> None:
         check_rounds(self.times, self.success, self.pair_name)
         check_floor(self.min_success, self.shortfall_price)
         best = self.best_success
         if self.shortfall_price is None and best < self.min_success - FLOOR_ROUNDING:
+            within = "" if self.terms is None else " within the terms of tasks and clusters"
             raise InfeasibleError(
-                f"no placement reaches a mean success of {self.min_success:g}",
+                f"no placement{within} reaches a mean success of {self.min_success:g}",
                 where="min_success",
                 allowed=f"at most {best:.6g}, each task on its safest cluster",
                 remedy="lower the floor, or give shortfall_price to pay for what is missing",
@@ -83,6 +88,7 @@ class Round:
         tasks: Sequence[str] | None = None,
         times_interval: npt.ArrayLike | None = None,
         success_interval: npt.ArrayLike | None = None,
+        asked: Asked | None = None,
     ) -> Round:
         """Make a round from arrays or labelled tables.
 
@@ -98,6 +104,7 @@ class Round:
             tasks: Labels of the tasks, distinct.
             times_interval: (2, clusters, tasks) ends of an interval around each time.
             success_interval: (2, clusters, tasks) likewise around each chance.
+            asked: Slots, deadlines and the like; see :func:`walras.matching.match`.
 
         Returns:
             The round, checked.
@@ -115,7 +122,7 @@ class Round:
         columns = _labels(tasks, n, "tasks")
         if isinstance(success, pd.DataFrame):
             success = _aligned(success, rows, columns)
-        return cls(
+        found = cls(
             seconds,
             matrix(success, "success"),
             float(min_success),
@@ -126,6 +133,33 @@ class Round:
             _interval(times_interval, (m, n), "times_interval", rows, columns),
             _interval(success_interval, (m, n), "success_interval", rows, columns),
         )
+        return found if asked is None or not asked.any else found.under(asked, speedup)
+
+    def under(self, asked: Asked, speedup: Speedup | None = None) -> Round:
+        """The round with terms: what they bar has a time of ``inf``.
+
+        Args:
+            asked: Slots, deadlines and the like; see :func:`walras.matching.match`.
+            speedup: What was given; terms are for clusters that share their slots among tasks.
+
+        Returns:
+            The round, checked.
+
+        Raises:
+            InputError: A number, shape or label of the terms cannot be used.
+            InfeasibleError: A task is left no cluster, or no placement reaches a hard floor.
+        """
+        if speedup is not None:
+            raise InputError(
+                "is given with slots, ready, pins, deadlines or the like",
+                where="speedup",
+                allowed="None there: tasks share a cluster by its slots",
+                remedy="leave speedup out, or state the clusters by it alone",
+            )
+        names = self.clusters, self.tasks
+        terms = asked.terms(self.shape, names)
+        may = allowed(terms, self.times, self.success, names)
+        return replace(self, times=np.where(may, self.times, np.inf), terms=terms)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from walras.kernels.matching.local_search import improve
 from walras.kernels.matching.local_search import search as shake
 from walras.kernels.matching.rounds import most_tasks
 from walras.matching.exact import Arrays
-from walras.matching.metrics import evaluate
+from walras.matching.metrics import outcome_of, value_of
 from walras.matching.model import relaxation
 from walras.matching.round import Round
 from walras.solution import Solution
@@ -65,11 +65,13 @@ Told = Callable[[int, int, str, Found], Status | None]
 
 
 def objective_of(round_: Round, x: Ints) -> float:
-    """Of a placement: makespan and what missing success costs, ``inf`` under a hard floor."""
-    done = evaluate(round_.times, round_.success, x, round_.min_success, round_.zeta[:, 1:])
-    if round_.shortfall_price is None:
-        return float(done.makespan) if not done.violated else math.inf
-    return float(done.elastic_cost(round_.shortfall_price))
+    """Of a placement: what is minimised; ``inf`` under a hard floor or after a deadline."""
+    done, terms = outcome_of(round_, x), round_.terms
+    if round_.shortfall_price is None and done.violated:
+        return math.inf
+    if terms is not None and not terms.in_time(round_.times, x.astype(np.int64)):
+        return math.inf
+    return value_of(round_, x, done)
 
 
 def search(

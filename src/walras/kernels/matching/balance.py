@@ -36,7 +36,8 @@ class Lists(NamedTuple):
 
 
 @inner
-def _enter(lists: Lists, j: int, i: int) -> None:
+def enter(lists: Lists, j: int, i: int) -> None:
+    """Put a task first in a cluster's list."""
     head = lists.first[i]
     lists.following[j], lists.before[j] = head, -1
     if head >= 0:
@@ -45,7 +46,8 @@ def _enter(lists: Lists, j: int, i: int) -> None:
 
 
 @inner
-def _leave(lists: Lists, j: int, i: int) -> None:
+def leave(lists: Lists, j: int, i: int) -> None:
+    """Take a task out of a cluster's list."""
     before, following = lists.before[j], lists.following[j]
     if before >= 0:
         lists.following[before] = following
@@ -56,17 +58,19 @@ def _leave(lists: Lists, j: int, i: int) -> None:
 
 
 @inner
-def _listed(x: Tasks, clusters: int) -> Lists:
+def listed(x: Tasks, clusters: int) -> Lists:
+    """The lists of a placement."""
     n = len(x)
     lists = Lists(np.empty(clusters, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
     lists.first[:] = -1
     for j in range(n):
-        _enter(lists, j, x[j])
+        enter(lists, j, x[j])
     return lists
 
 
 @inner
-def _over(value: float, tau: float) -> float:
+def over(value: float, tau: float) -> float:
+    """How far a value is over a limit."""
     return value - tau if value > tau else 0.0
 
 
@@ -88,16 +92,16 @@ def _best_change(
     """The best change of task j: its gain, its cluster, and the task to swap with (-1: a move)."""
     o = x[j]
     best, place, partner = _LEAST * tau, -1, -1
-    own = _over(zeta[o, count[o]] * total[o], tau)
+    own = over(zeta[o, count[o]] * total[o], tau)
     lacking = price * missing if missing > 0 else 0.0
-    left = _over(zeta[o, count[o] - 1] * (total[o] - t[j, o]), tau)
+    left = over(zeta[o, count[o] - 1] * (total[o] - t[j, o]), tau)
     for q in range(near.shape[1]):
         i = near[j, q]
         if i == o:
             continue
-        before = own + _over(zeta[i, count[i]] * total[i], tau) + lacking
+        before = own + over(zeta[i, count[i]] * total[i], tau) + lacking
         short = missing - a[j, i] + a[j, o]
-        gain = before - left - _over(zeta[i, count[i] + 1] * (total[i] + t[j, i]), tau)
+        gain = before - left - over(zeta[i, count[i] + 1] * (total[i] + t[j, i]), tau)
         gain -= price * short if short > 0 else 0.0
         if gain > best:
             best, place, partner = gain, i, -1
@@ -105,7 +109,7 @@ def _best_change(
         while k >= 0:
             here = zeta[o, count[o]] * (total[o] - t[j, o] + t[k, o])
             there = zeta[i, count[i]] * (total[i] - t[k, i] + t[j, i])
-            gain = before - _over(here, tau) - _over(there, tau)
+            gain = before - over(here, tau) - over(there, tau)
             lost = short - a[k, o] + a[k, i]
             gain -= price * lost if lost > 0 else 0.0
             if gain > best:
@@ -121,8 +125,8 @@ def _move(j: int, i: int, t: Floats, x: Tasks, total: Floats, count: Tasks, list
     total[i] += t[j, i]
     count[o] -= 1
     count[i] += 1
-    _leave(lists, j, o)
-    _enter(lists, j, i)
+    leave(lists, j, o)
+    enter(lists, j, i)
     x[j] = i
 
 
@@ -132,7 +136,7 @@ def _remaining(
 ) -> float:
     value = price * missing if missing > 0 else 0.0
     for i in range(len(total)):
-        value += _over(zeta[i, count[i]] * total[i], tau)
+        value += over(zeta[i, count[i]] * total[i], tau)
     return value
 
 
@@ -166,7 +170,7 @@ def balance(
     """
     n, m = t.shape
     total, count = np.empty(m), np.empty(m, dtype=np.int32)
-    lists = _listed(x, m)
+    lists = listed(x, m)
     missing = goal - tally(t, a, x, total, count)
     for _ in range(sweeps):
         changed = False
@@ -230,25 +234,25 @@ def anneal(
     """
     n, m = t.shape
     total, count = np.empty(m), np.empty(m, dtype=np.int32)
-    lists = _listed(x, m)
+    lists = listed(x, m)
     missing = goal - tally(t, a, x, total, count)
     state, heat = (seed * 2654435761 + 12345) % 2147483648, hot
     cool = 1e-3 ** (1.0 / max(1, proposals))
     for _ in range(proposals):
         heat *= cool
-        state = _next(state)
+        state = advance(state)
         j = (state >> 8) % n
-        state = _next(state)
+        state = advance(state)
         i = near[j, (state >> 8) % near.shape[1]]
         o = x[j]
         if i == o:
             continue
-        state = _next(state)
-        k = _partner(lists, i, (state >> 12) % 8) if (state >> 8) % 4 else -1
+        state = advance(state)
+        k = partner(lists, i, (state >> 12) % 8) if (state >> 8) % 4 else -1
         cost, missed = _cost_of_change(
             j, i, k, t, a, zeta, missing, price, x, excess, tau, total, count
         )
-        state = _next(state)
+        state = advance(state)
         if cost > 0 and (state >> 8) / 8388608.0 >= np.exp(-cost / heat):
             continue
         missing = missed
@@ -261,7 +265,7 @@ def anneal(
 
 
 @inner
-def _next(state: int) -> int:
+def advance(state: int) -> int:
     """A linear congruential generator modulo 2^31; its high bits are random enough."""
     return (state * 1103515245 + 12345) % 2147483648
 
@@ -291,18 +295,18 @@ def _cost_of_change(
         here, there, moved = here + t[k, o], there - t[k, i], 0
         missed += a[k, i] - a[k, o]
         cost += excess[k, o] - excess[k, i]
-    cost += _over(zeta[o, count[o] - moved] * here, tau) - _over(zeta[o, count[o]] * total[o], tau)
-    cost += _over(zeta[i, count[i] + moved] * there, tau) - _over(zeta[i, count[i]] * total[i], tau)
+    cost += over(zeta[o, count[o] - moved] * here, tau) - over(zeta[o, count[o]] * total[o], tau)
+    cost += over(zeta[i, count[i] + moved] * there, tau) - over(zeta[i, count[i]] * total[i], tau)
     cost += price * ((missed if missed > 0 else 0.0) - (missing if missing > 0 else 0.0))
     return cost, missed
 
 
 @inner
-def _partner(lists: Lists, i: int, walk: int) -> int:
+def partner(lists: Lists, i: int, walk: int) -> int:
     """The first task of a cluster, -1 if there is none; the task moves down its list."""
     k: int = lists.first[i]
     if k >= 0 and lists.following[k] >= 0:
-        _leave(lists, k, i)
+        leave(lists, k, i)
         last = lists.first[i]
         while walk > 0 and lists.following[last] >= 0:
             last = lists.following[last]
