@@ -17,7 +17,6 @@ from walras.matching.metrics import Outcome, Scores, elastic_regret, evaluate, s
 from walras.matching.plan import Placement, Plan
 from walras.matching.round import Round
 from walras.matching.speedup import Decay, Speedup, pair_ratio
-from walras.matching.terms import Terms
 
 if TYPE_CHECKING:
     from walras.matching.relaxed import Relaxed, Smoothing, relaxed_match
@@ -35,7 +34,6 @@ __all__ = [
     "Scores",
     "Smoothing",
     "Speedup",
-    "Terms",
     "decode",
     "elastic_regret",
     "evaluate",

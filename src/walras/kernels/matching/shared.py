@@ -236,7 +236,7 @@ def branch_shared(
             missing = field.goal - path.reached[n]
             value = path.end[n] + path.paid[n] + (field.price * missing if missing > 0 else 0.0)
             if value < upper and not (missing > 0 and field.hard):
-                upper = value
+                upper = float(value)
                 cut = cut_below(upper, tolerance)
                 most = _most(field, cut)
                 for q in range(n):
@@ -246,9 +246,9 @@ def branch_shared(
             _add(levels, path, k, path.taken[k], -1.0)
     if k < 0:
         return upper, cut, nodes
-    low = path.bound[k] + levels.tail[k]
+    low = float(path.bound[k] + levels.tail[k])
     for q in range(k):
         if path.upcoming[q] < m:
             left = levels.reduced[q, path.upcoming[q]] + levels.tail[q + 1]
-            low = min(low, path.bound[q] + left)
+            low = min(low, float(path.bound[q] + left))
     return upper, min(cut, low + _offset(field, cut)) if upper < np.inf else -np.inf, nodes
