@@ -7,9 +7,6 @@ moved to where it ends soonest.
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
-
 import numpy as np
 
 from walras.errors import WalrasError
@@ -91,10 +88,7 @@ def _matched(
     # Most rounds let no task queue, and the matching takes a second to import.
     from walras.matching import match  # noqa: PLC0415
 
-    if "slots" not in inspect.signature(match).parameters:
-        return None  # it knows no clusters that tasks share
     rows = np.flatnonzero((problem.free > 0) & problem.usable.any(axis=0))
-    given: dict[str, Any] = {"slots": problem.free[rows], "sizes": problem.size}
     try:
         plan = match(
             problem.seconds.T[rows],
@@ -104,7 +98,8 @@ def _matched(
             time_limit=seconds,
             seed=seed,
             tolerance=0.01,
-            **given,
+            slots=problem.free[rows],
+            sizes=problem.size,
         )
     except WalrasError:
         return None
