@@ -211,8 +211,12 @@ def test_a_solver_that_is_not_there_is_replaced_with_a_word(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     _, prob = toy(4, 4)
-    assert prob.solve(enable_dede=False, solver="NOT_A_SOLVER") == pytest.approx(6.0, abs=1e-4)
-    assert "NOT_A_SOLVER is not installed" in caplog.text
+    absent = sorted(set(cp.settings.SOLVERS) - set(cp.installed_solvers()))[0]
+    assert prob.solve(enable_dede=False, solver=absent) == pytest.approx(6.0, abs=1e-4)
+    assert f"{absent} is not installed" in caplog.text
+    caplog.clear()
+    assert prob.solve(enable_dede=False, solver="clarabel") == pytest.approx(6.0, abs=1e-4)
+    assert not [record for record in caplog.records if record.name == "walras"]
 
 
 def test_errors_are_those_of_the_library() -> None:
@@ -301,6 +305,9 @@ def test_what_programs_of_the_package_say_is_understood(named: dict[str, Any]) -
         ({"enable_dede": False, "rho": -1}, "rho: is -1"),
         ({"solver": "NOPE"}, "solver: is 'NOPE'"),
         ({"solver": 3}, "solver: is 3"),
+        ({"enable_dede": False, "solver": "NOPE"}, "solver: is 'NOPE'"),
+        ({"verbose": "x"}, "verbose: is 'x'; allowed: True or False"),
+        ({"enable_dede": False, "verbose": "x"}, "verbose: is 'x'"),
         ({"gp": True}, "gp: is True"),
         ({"tolerence": 1e-8}, "tolerence.*did you mean tolerance"),
         ({"num_iters": 8}, "num_iters.*did you mean num_iter"),

@@ -186,7 +186,7 @@ def _no_value(objective: cp.Minimize | cp.Maximize, reason: WalrasError) -> floa
 def _installed(options: dict[str, Any]) -> dict[str, Any]:
     """Options for cvxpy without a solver that is not there; cvxpy then chooses one."""
     solver = options.get("solver")
-    if solver is None or solver in cp.installed_solvers():
+    if not isinstance(solver, str) or solver.upper() in cp.installed_solvers():
         return options
     _log.warning("solver %s is not installed; cvxpy chooses another", solver)
     return {key: value for key, value in options.items() if key != "solver"}

@@ -87,6 +87,8 @@ class Asked:
         own = {f.name: given.pop(f.name) for f in fields(cls) if f.name in given}
         enabled = own.get("enable_dede", True)
         checks.flag(enabled, "setting enable_dede")
+        checks.flag(given.get("verbose", False), "setting verbose")
+        _check_solver(given.get("solver"))
         if not enabled:  # these are the solver's, then
             given |= {name: own.pop(name) for name in ("tolerance", "time_limit") if name in own}
         else:
@@ -125,14 +127,18 @@ def _merged(placed: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     return given | dict(named)
 
 
-def _check_options(given: Mapping[str, Any]) -> None:
-    """Refuse a solver that cvxpy does not know, and options that are nobody's."""
-    solver = given.get("solver")
+def _check_solver(solver: object) -> None:
+    """Refuse a solver that cvxpy does not know, whoever solves."""
     if isinstance(solver, str):
         if solver.upper() not in _SOLVERS:
             _refuse("solver", solver, f"a solver of cvxpy: {', '.join(sorted(_SOLVERS))}")
     elif not isinstance(solver, Solver | None):
         _refuse("solver", solver, "the name of a solver of cvxpy, or one of a user's own")
+
+
+def _check_options(given: Mapping[str, Any]) -> None:
+    """Refuse problems of other kinds, and options that are nobody's."""
+    solver = given.get("solver")
     for name in _OTHER_PROBLEMS:
         if given.get(name):
             _refuse(name, given[name], "False: an exact optimum of the convex problem as stated")

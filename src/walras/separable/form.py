@@ -34,7 +34,10 @@ __all__ = ["Family", "Rows", "Separable", "Side", "Utility"]
 
 @dataclass(frozen=True, eq=False)
 class Separable:
-    """An allocation problem as arrays; validated when built, immutable after.
+    """An allocation problem as arrays, which are validated when it is built.
+
+    Its fields cannot be set. Its arrays are shared with whoever made them and are not to be written
+    to; ``dataclasses.replace`` builds, and validates, a changed problem.
 
     Attributes:
         resource: (entries,) resource that owns the entry, -1 if none.
