@@ -80,7 +80,7 @@ def search_by_price(
             reason = told(step, steps, "placing by price", best)
             if reason is not None and math.isfinite(best.objective):
                 return replace(best, stopped=reason)
-            best = _attempt(given, prices, best, aim, tolerance, seed + step)
+            best = _attempt(given, prices, low, best, aim, tolerance, seed + step)
             step += 1
         if again and not best.objective < before * (1.0 - 1e-9):
             break
@@ -130,7 +130,13 @@ _METHOD = "prices and local search"
 
 
 def _attempt(
-    given: Given, prices: Prices, best: Found, share: float, tolerance: float, seed: int
+    given: Given,
+    prices: Prices,
+    low: float,
+    best: Found,
+    share: float,
+    tolerance: float,
+    seed: int,
 ) -> Found:
     """Place the round so that it ends at a share of the way to the best; the better of both."""
     paid = 0.0
@@ -141,7 +147,7 @@ def _attempt(
     end = least / (1.0 - min(_WITHIN * tolerance, 0.5))
     if math.isfinite(best.objective):
         end = max(end, least + share * max(best.objective - paid - least, 0.0))
-    end = max(end * (1.0 + 1e-12), float(given.terms.soonest(given.round.times).min(axis=0).max()))
+    end = max(end, low) * (1.0 + 1e-12)
     near = Near.of(given, prices.lam, prices.mu, end, _NEAR)
     pairs, scale = _pairs(given, near, end)
     count = float((pairs.room[:, -1] > 0.0).sum())

@@ -64,6 +64,8 @@ class Given:
         goal = n * (round_.min_success - (FLOOR_ROUNDING if hard else 0.0))
         price = math.inf if round_.shortfall_price is None else round_.shortfall_price / n
         terms = round_.terms or plain(m, n)
+        if round_.terms is None:  # placements are valued by their own pairs then, not by all
+            round_ = replace(round_, terms=terms)
         return cls(round_, terms, goal, price, terms.sizes.astype(np.float64), threads)
 
     @property
