@@ -144,7 +144,9 @@ def max_min_fair(
         demand: (nodes, nodes) traffic.
         paths: Candidate paths.
         weight: (nodes, nodes) weights, > 0 where there is demand; the demands when None.
-        levels: Largest number of levels. Returns:
+        levels: Largest number of levels.
+
+    Returns:
         The levels, for :func:`walras.solve`.
 
     Example:
