@@ -293,7 +293,9 @@ def fluctuating_series(
     Args:
         series: (times, nodes, nodes) traffic, at least three times.
         factor: Multiple of the variance, >= 0.
-        seed: Seed of the noise. Returns:
+        seed: Seed of the noise.
+
+    Returns:
         The changed series, of the same shape.
 
     Raises:

@@ -165,7 +165,9 @@ class Faults:
         """Refuse crashes and cuts of centres that do not exist, and crashes of all centres.
 
         Args:
-            centres: Number of centres. Raises:
+            centres: Number of centres.
+
+        Raises:
             InputError: A crash names an unknown centre, or no centre would survive.
         """
         for k, crash in enumerate(self.all_crashes):

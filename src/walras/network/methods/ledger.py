@@ -19,7 +19,9 @@ class Ledger:
     """The accounts of all arcs that were ever in force.
 
     Args:
-        centres: Number of centres. Attributes:
+        centres: Number of centres.
+
+    Attributes:
         tail: (accounts,) sender.
         head: (accounts,) receiver.
         under_way: (accounts,) quanta pushed and not yet credited.

@@ -26,7 +26,9 @@ class Liveness:
 
     Args:
         faults: Crashes and the lease.
-        centres: Number of centres. Attributes:
+        centres: Number of centres.
+
+    Attributes:
         alive: (centres,) True on centres that take part.
         settled: (centres,) True on living centres, and on dead ones whose shares were taken over.
     """
