@@ -438,7 +438,7 @@ def test_a_millisecond_returns_a_feasible_allocation_of_a_cvxpy_problem(
 def test_settings_may_be_numpy_s_numbers(engine: str) -> None:
     given: dict[str, Any] = {
         "tolerance": np.float32(1e-4),
-        "time_limit": np.int16(60),
+        "time_limit": np.int16(5),
         "threads": np.int32(2),
     }
     settings = Settings(**given, max_iterations=np.uint16(500))  # type: ignore[arg-type]
