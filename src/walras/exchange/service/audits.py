@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from walras.exchange.errors import ConflictError
-from walras.exchange.service import audit, events, queries, trust
+from walras.exchange.service import audit, events, queries, tasks, trust
 from walras.exchange.service.snapshot_clusters import labels_of
 from walras.exchange.service.timing import Timing
 from walras.exchange.states import ENDED_TASK
@@ -283,13 +283,7 @@ def _task(made: dict[str, Any], now: float) -> dict[str, Any]:
         "submitted": now,
         "deadline": now + _DAY,
         "min_success": None,
-        "state": "pending",
-        "attempt": 0,
-        "failures": 0,
-        "token": 0,
-        "cancel_at": None,
-        "ended": None,
-        "version": 0,
+        **tasks.NEVER_TRIED,
         "auditable": 0,
     }
 

@@ -58,6 +58,17 @@ class NewTask:
     auditable: bool = False
 
 
+NEVER_TRIED: Mapping[str, Any] = {
+    "state": "pending",
+    "attempt": 0,
+    "failures": 0,
+    "token": 0,
+    "cancel_at": None,
+    "ended": None,
+    "version": 0,
+}
+"""Columns of a task that no cluster was given yet."""
+
 _TENANT = Statement(sa.select(tenant.c.id).where(tenant.c.name == given("name")))
 _FEATURES = Statement(sa.select(feature_set.c.id).where(feature_set.c.names == given("names")))
 _NEW_FEATURES = inserting_once(feature_set, "names")
@@ -202,13 +213,7 @@ def _row(made: NewTask, now: float, owner: int, names: tuple[str, ...]) -> dict[
         "min_success": made.min_success,
         "max_attempts": made.max_attempts,
         "time_limit": made.time_limit,
-        "state": "pending",
-        "attempt": 0,
-        "failures": 0,
-        "token": 0,
-        "cancel_at": None,
-        "ended": None,
-        "version": 0,
+        **NEVER_TRIED,
         "auditable": int(made.auditable),
     }
 
