@@ -70,7 +70,7 @@ def _base(cell: Cell) -> Record:
     return {
         "cell": _described(cell),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": described_machine(),
+        "machine": described_machine(METHODS[cell.method].device),
         "threads": cell.threads,
     }
 
@@ -212,13 +212,21 @@ def _described(cell: Cell) -> Record:
     }
 
 
-def described_machine() -> Record:
-    """What measurements on this machine should be told with."""
+def described_machine(device: str = "cpu") -> Record:
+    """What measurements on this machine should be told with; a GPU where they ran on one."""
+    gpu = {} if device == "cpu" or _missing(device) else {"gpu": _gpu(device)}
     return {
         "cpu": _processor(),
         "cores": os.cpu_count(),
         "system": platform.system(),
+        **gpu,
     }
+
+
+def _gpu(device: str) -> str:
+    import torch
+
+    return f"{torch.cuda.get_device_name(device)} with torch {torch.__version__}"
 
 
 def _processor() -> str:

@@ -133,16 +133,16 @@ def _number(value: float | None, digits: int = 3) -> str:
     return "" if value is None else f"{value:.{digits}g}"
 
 
+def _machine(machine: Mapping[str, Any]) -> str:
+    gpu = f", {machine['gpu']}" if "gpu" in machine else ""
+    return f"{machine['cpu']}, {machine['cores']} cores{gpu}, {machine['system']}"
+
+
 def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
     found = list(records)
     if not found:
         return f"None of {cells} cells has been measured yet.\n"
-    machines = sorted(
-        {
-            f"{r['machine']['cpu']}, {r['machine']['cores']} cores, {r['machine']['system']}"
-            for r in found
-        }
-    )
+    machines = sorted({_machine(r["machine"]) for r in found})
     versions = sorted({f"{k} {v}" for r in found for k, v in r.get("versions", {}).items()})
     threads = sorted({str(r["threads"]) for r in found})
     days = sorted({r["started"][:10] for r in found})
