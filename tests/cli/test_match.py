@@ -236,3 +236,79 @@ def test_good_lines_are_kept_and_counted_on_request(run: Any) -> None:
 
 def test_the_command_is_listed() -> None:
     assert COMMANDS["match"].load("match").name == "match"
+
+
+TASKS = "task,size,pinned,previous,deadline,min_success\na,1,,west,,\nb,2,west,,40,0.8\nd,,,,,0.9\n"
+CLUSTERS = "cluster,slots,ready\neast,2,0 5\nwest,2,\n"
+
+
+def test_tasks_and_clusters_are_asked_as_match_is(run: Any) -> None:
+    result = run("-o", "json", "--move-price", "3", tasks=TASKS, clusters=CLUSTERS)
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    times = [[10, 12, 8, 9], [30, 20, float("inf"), 14]]
+    success = [[0.9, 0.7, 0.8, 0.85], [0.95, 0.9, 0, 0.99]]
+    plan = wl.matching.match(
+        times,
+        success,
+        slots=[2, 2],
+        sizes=[1, 2, 1, 1],
+        ready=[[0, 5], 0],
+        pinned={1: 1},
+        previous={0: 1},
+        move_price=3,
+        deadlines=[float("inf"), 40, float("inf"), float("inf")],
+        task_min_success=[0, 0.8, 0, 0.9],
+    )
+    there = {row["task"]: row["cluster"] for row in content["placements"]}
+    assert there == {"a": "east", "b": "west", "c": "east", "d": "west"}
+    assert [["east", "west"][k] for k in plan.assignment] == [there[t] for t in "abcd"]
+    assert content["objective"] == pytest.approx(plan.value)
+    assert content["moved tasks"] == 1
+
+
+def test_a_task_or_cluster_that_a_file_lacks_is_asked_nothing(run: Any) -> None:
+    plain = json.loads(run("-o", "json").stdout)
+    some = json.loads(run("-o", "json", tasks="task,deadline\nc,900\n").stdout)
+    assert some["makespan"] == pytest.approx(plain["makespan"])
+    slots = json.loads(run("-o", "json", clusters="cluster,slots\neast,3\n").stdout)
+    assert slots["makespan"] < plain["makespan"]
+
+
+def test_columns_that_nothing_reads_are_told(run: Any) -> None:
+    result = run("-o", "json", tasks="task,colour\na,red\n")
+    assert result.exit_code == 0
+    assert "ignored: column 'colour' of tasks.csv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"tasks": "task,size\na,1.5\n"}, ["line 2, column 'size'", "whole number of slots"]),
+        ({"tasks": "task,size\na,-1\n"}, ["line 2, column 'size'", "> 0"]),
+        ({"tasks": "task,pinned\na,eest\n"}, ["no cluster 'eest'", "allowed: east, west"]),
+        ({"tasks": "task,pinned\nc,west\n"}, ["cannot run it"]),
+        ({"tasks": "task,min_success\na,95\n"}, ["column 'min_success'", "not percentages"]),
+        ({"tasks": "task,deadline\na,soon\n"}, ["'soon' is not a number"]),
+        ({"tasks": "task,size\nz,1\n"}, ["no task 'z'"]),
+        ({"tasks": "task,size\na,1\na,1\n"}, ["'a' comes twice"]),
+        ({"clusters": "cluster,slots\nnorth,1\n"}, ["no cluster 'north'"]),
+        ({"clusters": "cluster,ready\neast,0 x\n"}, ["column 'ready'", "'x' is not a number"]),
+        ({"clusters": "cluster,slots,ready\neast,2,0 1 2\n"}, ["ready[east]", "one a slot"]),
+        ({"clusters": "cluster,slots\neast,inf\n"}, ["column 'slots'", "finite"]),
+    ],
+)
+def test_what_cannot_be_asked_is_one_error(
+    run: Any, files: dict[str, str], words: list[str]
+) -> None:
+    result = run(**files)
+    assert isinstance(result.exception, SystemExit | wl.WalrasError)
+    text = str(result.exception) if isinstance(result.exception, wl.WalrasError) else result.output
+    for word in words:
+        assert word in text
+
+
+def test_a_move_price_needs_previous_clusters(run: Any) -> None:
+    result = run("--move-price", "2")
+    assert "previous" in str(result.exception)
+    assert result.exit_code != 0

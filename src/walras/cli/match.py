@@ -22,9 +22,9 @@ from walras.cli.common.solving import (
 from walras.cli.common.streams import put, tell
 from walras.matching import MatchSettings, Plan, match_round
 from walras.matching.match import first_step
-from walras.matching.tables import MatchTables, read_tables, round_from
+from walras.matching.tables import MatchTables, read_asked, read_tables, round_from
 from walras.progress import Progress
-from walras.reports.matching import clusters, facts_of, legend, placements, shown
+from walras.reports import matching as reports
 from walras.reports.tables import Table, to_json
 
 _SHOWN = 20  # tasks in the table; json and csv have all of them
@@ -44,6 +44,10 @@ The tables are CSV files with a header line:
   times-low, times-high, success-low, success-high
               ends of intervals, in the form of times and success, for the
               explanations; both of a pair, or neither
+  tasks       task, then any of: size (slots it takes), pinned and previous
+              (a cluster), deadline (from now), min_success; empty: nothing
+  clusters    cluster, then any of: slots, ready (until its slots are free:
+              one number, or one a slot with spaces between)
 
 Examples:
 
@@ -52,6 +56,8 @@ Examples:
   walras match --times t.csv --success a.csv --min-success 0.9 --report p.html
 
   walras match --times t.csv --success a.csv --times-low l.csv --times-high h.csv
+
+  walras match --times t.csv --success a.csv --tasks j.csv --clusters c.csv
 
 Exit codes: 0 optimal, or the gap that is proved where no --tolerance is given;
 2 bad input, 3 no placement reaches the floor, 5 a limit came first or the
@@ -76,6 +82,13 @@ def match(
     times_high: Annotated[Path | None, typer.Option(help="CSV: their upper ends.")] = None,
     success_low: Annotated[Path | None, typer.Option(help="CSV: lower ends of chances.")] = None,
     success_high: Annotated[Path | None, typer.Option(help="CSV: their upper ends.")] = None,
+    tasks: Annotated[
+        Path | None, typer.Option(help="CSV: task, size, pinned, previous, deadline, min_success.")
+    ] = None,
+    clusters: Annotated[Path | None, typer.Option(help="CSV: cluster, slots, ready.")] = None,
+    move_price: Annotated[
+        float, typer.Option(help="Price of a task that leaves its previous cluster.")
+    ] = 0.0,
     keep_good: Annotated[
         bool, typer.Option("--keep-good", help="Leave out tasks whose lines are bad.")
     ] = False,
@@ -92,6 +105,9 @@ def match(
     if report is not None:
         need_figures("--report")
     tables = read_tables(times, success, keep_good=keep_good)
+    asked, unread = read_asked(tasks, clusters, move_price, tables)
+    if unread:
+        tell(unread)
     given = round_from(
         tables,
         min_success,
@@ -99,6 +115,7 @@ def match(
         speedup,
         (times_low, times_high),
         (success_low, success_high),
+        asked,
     )
     aim = TOLERANCE if tolerance is None else tolerance
     first = f"matching: {first_step(given, method)}"
@@ -128,18 +145,21 @@ def _print(plan: Plan, given: MatchTables, output: Format) -> None:
         names = ", ".join(given.left_out[:_NAMED]) + (", ..." if given.left_out[_NAMED:] else "")
         tell(f"left out {len(given.left_out)} of {total} tasks: {names}")
     if output is Format.CSV:
-        emit(placements(plan), output)
+        emit(reports.placements(plan), output)
         return
-    facts = facts_of(plan, len(given.left_out))
+    facts = reports.facts_of(plan, len(given.left_out))
     if output is Format.JSON:
         told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        rows = {"clusters": clusters(plan).records(), "placements": placements(plan).records()}
+        rows = {
+            "clusters": reports.clusters(plan).records(),
+            "placements": reports.placements(plan).records(),
+        }
         put(to_json({**told, **rows}))
         return
     emit(Table(("", "plan"), list(facts.items())))
-    emit(clusters(plan))
-    emit(shown(plan, _SHOWN))
-    put_wrapped(legend(plan, _SHOWN))
+    emit(reports.clusters(plan))
+    emit(reports.shown(plan, _SHOWN))
+    put_wrapped(reports.legend(plan, _SHOWN))
     tell(ending(plan.status, plan.gap))
 
 

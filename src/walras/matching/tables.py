@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from walras import checks
-from walras.data.formats.sheet import Cell, Sheet, read
+from walras.data.formats.sheet import Cell, Sheet, ignored, read
 from walras.errors import InputError, WalrasError
+from walras.matching.asked import Asked
 from walras.matching.round import Round
 from walras.types import Bools, Floats
 
@@ -92,6 +94,7 @@ def round_from(
     speedup: Path | None,
     times: Ends,
     success: Ends,
+    asked: Asked | None = None,
 ) -> Round:
     """The round of two tables.
 
@@ -102,6 +105,7 @@ def round_from(
         speedup: ``cluster, 1, 2, ...``, or None.
         times: Files of the ends of the times' intervals.
         success: Files of the ends of the chances' intervals.
+        asked: Slots, deadlines and the like, from :func:`read_asked`; None where there are none.
 
     Raises:
         DataError: A file cannot be read.
@@ -120,7 +124,111 @@ def round_from(
         shortfall_price=price,
         times_interval=interval("times", times, given.times, usable),
         success_interval=interval("success", success, given.success, usable),
+        asked=asked,
     )
+
+
+_OF_TASKS = ("size", "pinned", "previous", "deadline", "min_success")
+_OF_CLUSTERS = ("slots", "ready")
+_NOTHING = Cell("", "")
+
+
+def read_asked(
+    tasks: Path | None, clusters: Path | None, move_price: float, given: MatchTables
+) -> tuple[Asked | None, str]:
+    """What a round asks of its tasks and clusters beside times and chances.
+
+    Args:
+        tasks: ``task`` and any of ``size``, ``pinned``, ``previous``, ``deadline`` (seconds from
+            now) and ``min_success``; an empty cell asks nothing. Tasks that it lacks ask nothing.
+        clusters: ``cluster`` and any of ``slots`` and ``ready``: seconds until the slots are free,
+            one number, or one a slot with spaces between them. Clusters that it lacks have one slot
+            that is free now.
+        move_price: Price of a move away from ``previous``.
+        given: Times and chances, whose labels hold.
+
+    Returns:
+        What is asked, None where nothing is, and a sentence on the columns that nothing reads.
+
+    Raises:
+        DataError: A file cannot be read.
+        InputError: A label is unknown, or a number cannot be used.
+    """
+    sheets: list[Sheet] = []
+    asked: dict[str, Any] = {"move_price": move_price}
+    if tasks is not None:
+        sheets.append(read(tasks, "task", (), _OF_TASKS))
+        asked |= _asked_of_tasks(sheets[-1], given)
+    if clusters is not None:
+        sheets.append(read(clusters, "cluster", (), _OF_CLUSTERS))
+        asked |= _asked_of_clusters(sheets[-1], given)
+    found = Asked(**asked)
+    return (found if found.any else None), ignored(*sheets)
+
+
+def _asked_of_tasks(sheet: Sheet, given: MatchTables) -> dict[str, Any]:
+    tasks = [str(task) for task in given.times.index]
+    lines = _known(sheet, [*tasks, *given.left_out], "task")
+    clusters = [str(cluster) for cluster in given.times.columns]
+
+    def column(name: str, without: Any, read_cell: Callable[[Cell], Any]) -> list[Any] | None:
+        if not sheet.has(name):
+            return None
+        cells = [lines[task][name] if task in lines else _NOTHING for task in tasks]
+        return [read_cell(cell) if cell.text else without for cell in cells]
+
+    def place(cell: Cell) -> str:
+        return checks.one_of(cell.text, cell.where, clusters, "cluster")
+
+    return {
+        "sizes": column("size", 1, _whole),
+        "pinned": column("pinned", None, place),
+        "previous": column("previous", None, place),
+        "deadlines": column("deadline", np.inf, lambda cell: cell.number(positive=False)),
+        "task_min_success": column("min_success", 0.0, lambda cell: _end(cell, "success", None)),
+    }
+
+
+def _asked_of_clusters(sheet: Sheet, given: MatchTables) -> dict[str, Any]:
+    clusters = [str(cluster) for cluster in given.times.columns]
+    lines = _known(sheet, clusters, "cluster")
+    cells = {
+        name: [lines[cluster][name] if cluster in lines else _NOTHING for cluster in clusters]
+        for name in _OF_CLUSTERS
+        if sheet.has(name)
+    }
+    asked: dict[str, Any] = {}
+    if "slots" in cells:
+        asked["slots"] = [_whole(cell) if cell.text else 1 for cell in cells["slots"]]
+    if "ready" in cells:
+        asked["ready"] = [_ready(cell) for cell in cells["ready"]]
+    return asked
+
+
+def _ready(cell: Cell) -> float | list[float]:
+    """Seconds until all slots are free, or those of each; empty is 0."""
+    found = [Cell(text, cell.where).number(positive=False) for text in cell.text.split()]
+    return found if len(found) > 1 else sum(found)
+
+
+def _whole(cell: Cell) -> float:
+    value = cell.number(positive=True)
+    if value != int(value):
+        raise InputError(
+            f"is {cell.text}",
+            where=cell.where,
+            allowed="a whole number of slots, 1 or more",
+            remedy="round it up",
+        )
+    return value
+
+
+def _known(sheet: Sheet, labels: Sequence[str], kind: str) -> dict[str, dict[str, Cell]]:
+    """The lines of a sheet by their labels, all of which must be of the round."""
+    known = dict.fromkeys(labels)
+    for line in sheet.lines:
+        checks.one_of(line[kind].text, line[kind].where, known, kind)
+    return {line[kind].text: line for line in sheet.lines}
 
 
 def _curves(sheet: Sheet, times: pd.DataFrame) -> Floats:

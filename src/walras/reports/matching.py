@@ -20,7 +20,12 @@ def facts_of(plan: Plan, left_out: int) -> dict[str, Cell]:
         plan: The plan.
         left_out: Tasks whose rows could not be used.
     """
-    price = plan.round.shortfall_price
+    price, terms = plan.round.shortfall_price, plan.round.terms
+    moved = (
+        None
+        if terms is None or not terms.previous.max() >= 0
+        else terms.moved(plan.assignment.astype(np.int64))
+    )
     return {
         "status": str(plan.status),
         "tasks": plan.round.shape[1],
@@ -30,6 +35,7 @@ def facts_of(plan: Plan, left_out: int) -> dict[str, Cell]:
         "mean success": plan.mean_success,
         "floor": plan.round.min_success,
         "shortfall price": price,
+        "moved tasks": None if moved is None else int(moved.sum()),
         "objective": plan.value,
         "bound": plan.bound,
         "gap": plan.gap,
