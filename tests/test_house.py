@@ -113,6 +113,33 @@ def test_no_imports_run_in_a_circle() -> None:
     }
     assert sum(map(len, graph.values())) > 1000
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
+    for folder in _folders(graph).values():
+        tuple(TopologicalSorter(folder).static_order())
+
+
+def _folders(graph: dict[str, list[str]]) -> dict[str, dict[str, set[str]]]:
+    """For each folder, which of its files and folders import which others of them."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for name, targets in graph.items():
+        for target in targets:
+            one, other = name.split("."), target.split(".")
+            depth = next(
+                (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None
+            )
+            if depth is not None:  # not between a folder and what is in it
+                inside = found.setdefault(".".join(one[:depth]), {})
+                inside.setdefault(one[depth], set()).add(other[depth])
+    return found
+
+
+def test_the_contracts_cover_every_room() -> None:
+    contract = PROJECT["tool"]["importlinter"]["contracts"][0]
+    assert contract["containers"] == ["walras"]
+    assert contract["exhaustive"]
+    named = [name for layer in contract["layers"] for name in re.findall(r"\w+", layer)]
+    rooms = {path.stem for path in (ROOT / "src/walras").glob("*.py")}
+    rooms |= {path.parent.name for path in (ROOT / "src/walras").glob("*/__init__.py")}
+    assert sorted(named) == sorted(rooms - {"__init__", "__main__"})
 
 
 def test_each_array_type_is_named_once() -> None:

@@ -19,8 +19,8 @@ import walras as wl
 from walras.engines.admm import ADMM
 from walras.engines.admm.engine import executor_on
 from walras.engines.admm.form import make_form
-from walras.engines.admm.proofs import row_classification
 from walras.engines.admm.proofs.incumbent import Incumbent
+from walras.engines.admm.slices import row_classification
 from walras.executors import ray_cluster, ray_pool
 from walras.executors.ray_pool import RayPool
 from walras.iterate import Iterate

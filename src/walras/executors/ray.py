@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from walras import checks
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.slices.slice import Slice
 from walras.engines.admm.worker_pool import Executor, WorkerPool
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint

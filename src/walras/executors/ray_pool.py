@@ -25,7 +25,7 @@ from walras.engines.admm.passes import (
     calls_of,
     everywhere,
 )
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.slices.slice import Slice
 from walras.engines.admm.tree_reduction import Tree
 from walras.engines.admm.worker import Worker
 from walras.engines.admm.worker_pool import combined

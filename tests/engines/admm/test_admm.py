@@ -24,7 +24,7 @@ from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.roots import increasing_root
 from walras.engines.admm.schemes import Splitting
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.start import beginning
 from walras.engines.admm.worker_pool import Threads
 from walras.progress import Progress

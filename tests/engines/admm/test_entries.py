@@ -11,7 +11,7 @@ import pytest
 import walras as wl
 from walras.engines.admm import ADMM
 from walras.engines.admm.form import make_form
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.start import beginning
 from walras.engines.admm.worker_pool import Threads
 from walras.progress import Progress

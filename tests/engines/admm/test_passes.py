@@ -30,11 +30,11 @@ from walras.engines.admm.passes import (
     passes_of,
     sums,
 )
-from walras.engines.admm.proofs import row_classification
-from walras.engines.admm.proofs.bound import Bound
 from walras.engines.admm.proofs.incumbent import Incumbent
-from walras.engines.admm.proofs.repair import Repair
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.slices import row_classification
+from walras.engines.admm.slices.bound import Bound
+from walras.engines.admm.slices.repair import Repair
+from walras.engines.admm.slices.slice import Slice
 from walras.engines.admm.worker import Worker
 from walras.engines.admm.worker_pool import Executor, LocalPool, WorkerPool, combined
 from walras.separable import Separable, Side

@@ -12,8 +12,8 @@ import walras as wl
 from walras.engines.admm import ADMM
 from walras.engines.admm.form import RowData, has_own_rows, make_form
 from walras.engines.admm.private_rows import PrivateRows
-from walras.engines.admm.proofs import row_classification
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices import row_classification
+from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.start import beginning
 from walras.separable import Separable
 from walras.settings import Settings

@@ -17,7 +17,7 @@ from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
 from walras.engines.admm.restarts import Restarts
 from walras.engines.admm.schemes import Collapsed, Scheme, Splitting
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.start import beginning
 from walras.engines.admm.worker_pool import Threads
 from walras.separable import Separable

@@ -12,7 +12,7 @@ from tests.engines.admm.test_admm import cluster
 
 import walras as wl
 from walras.engines.admm.form import make_form
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.start import beginning
 from walras.engines.admm.tree_reduction import Tree, leaves_of, subtrees
 from walras.separable import Separable

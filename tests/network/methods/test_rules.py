@@ -76,3 +76,11 @@ def test_a_tracker_sums_to_the_gradients_while_surpluses_sum_to_nothing() -> Non
     moved = rules.adapted(np.zeros((6, 3)), gradient, surplus, 0.1)
     np.testing.assert_allclose(moved, -0.1 * found)
     np.testing.assert_allclose(rules.model_step(moved, -moved, found, 1.0, 0.0), 0.0)
+
+
+def test_one_rule_says_who_takes_over_and_what_is_left() -> None:
+    assert rules.coordinator_among(np.array([False, True, True])) == 1
+    assert rules.coordinator_among(np.zeros(3, bool)) == -1
+    begun = np.array([5, 0])
+    assert rules.estate(begun, [np.array([2, -1]), np.array([-4, 3])]).tolist() == [3, 2]
+    assert begun.tolist() == [5, 0]

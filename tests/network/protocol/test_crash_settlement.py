@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from tests.network.protocol.world import PATIENT
 
-from walras.network.protocol import crash_settlement
-from walras.network.protocol.crash_settlement import (
-    Settlement,
-    _claims_of,
-    _knows,
-    coordinator_among,
-)
+from walras.network.protocol.crash_settlement import Settlement, _claims_of, _knows
 from walras.network.protocol.ledger import Ledger
 from walras.network.protocol.membership import Membership, Memory
 from walras.network.protocol.records import Incarnation, Record, version_of
@@ -273,11 +267,3 @@ def test_others_know_what_they_said_and_the_centre_what_it_holds_ended() -> None
         assert [_knows(said, (2, epoch), view) for epoch in range(3)] == [
             epoch < known for epoch in range(3)
         ]
-
-
-def test_one_rule_says_who_takes_over_and_what_is_left() -> None:
-    assert coordinator_among(np.array([False, True, True])) == 1
-    assert coordinator_among(np.zeros(3, bool)) == -1
-    begun = np.array([5, 0])
-    assert crash_settlement.estate(begun, [np.array([2, -1]), np.array([-4, 3])]).tolist() == [3, 2]
-    assert begun.tolist() == [5, 0]

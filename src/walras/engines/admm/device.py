@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from walras.engines.admm.passes import Passes
-from walras.engines.admm.proofs.bound import Bound
-from walras.engines.admm.proofs.repair import Repair
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.slices.bound import Bound
+from walras.engines.admm.slices.repair import Repair
+from walras.engines.admm.slices.slice import Slice
 from walras.engines.admm.worker_pool import Executor, LocalPool, WorkerPool
 from walras.kernels.gpu.block_prox import Groups, solve_groups
 from walras.kernels.gpu.consensus_copies import Copies

@@ -16,7 +16,6 @@ from walras.engines.admm.options import ADMMOptions
 from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
 from walras.engines.admm.proofs.incumbent import Incumbent, Prover
-from walras.engines.admm.proofs.row_classification import RowClassification, roles
 from walras.engines.admm.proofs.tighten_duals import DualTightening
 from walras.engines.admm.schemes import (
     PUBLISHED_CORES,
@@ -26,7 +25,8 @@ from walras.engines.admm.schemes import (
     Scheme,
     Splitting,
 )
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices.row_classification import RowClassification, roles
+from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.start import beginning
 from walras.engines.admm.worker_pool import Executor, Threads, WorkerPool
 from walras.engines.base import Engine, has_integers

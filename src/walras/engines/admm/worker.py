@@ -15,9 +15,9 @@ import numpy as np
 
 from walras.engines.admm.passes import Passes
 from walras.engines.admm.private_rows import PrivateRows
-from walras.engines.admm.proofs.bound import Bound
-from walras.engines.admm.proofs.repair import Repair
-from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.engines.admm.slices.bound import Bound
+from walras.engines.admm.slices.repair import Repair
+from walras.engines.admm.slices.slice import Leaf, Leaves, Slice
 from walras.kernels import consensus_copies
 from walras.kernels.block_prox import newton
 from walras.types import Floats

@@ -16,7 +16,7 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 
 from walras.engines.admm.passes import Answer, Pass, Passes, Reduction, Resume, everywhere
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.slices.slice import Slice
 from walras.engines.admm.tree_reduction import Tree
 from walras.engines.admm.worker import Worker
 from walras.types import Floats

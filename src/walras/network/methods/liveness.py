@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from walras.network.links.faults import Faults
-from walras.network.protocol.crash_settlement import coordinator_among
+from walras.network.methods.rules import coordinator_among
 from walras.types import Longs
 
 

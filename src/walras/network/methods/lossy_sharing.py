@@ -11,10 +11,9 @@ from walras.network.links.quantizers import sent
 from walras.network.methods.interfaces import Setting
 from walras.network.methods.ledger import Ledger
 from walras.network.methods.liveness import Liveness
-from walras.network.methods.rules import box_price, handed_over, push
+from walras.network.methods.rules import box_price, estate, handed_over, push
 from walras.network.methods.steps import Steps
 from walras.network.problem.quanta import portioned, summed
-from walras.network.protocol.crash_settlement import estate
 from walras.types import Bools, Floats, Longs
 
 _SUM = 64  # bits of a running sum in a message

@@ -6,12 +6,13 @@ links) at once, the protocol to one. Symbols as in the explanation page on co-op
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from walras.network.problem.quanta import counted
-from walras.types import Longs
+from walras.types import Bools, Longs
 
 A = TypeVar("A", bound=Any)  # a float or an array of floats
 
@@ -122,3 +123,26 @@ def tracker(gradient: A, surplus: A) -> A:
     sum of the gradients. A tracker that starts at 0 converges to the wrong model.
     """
     return gradient + surplus  # type: ignore[no-any-return]
+
+
+def coordinator_among(in_first_life: Bools) -> int:
+    """The coordinator: the first centre still in its first life, -1 if there is none.
+
+    Args:
+        in_first_life: (centres,) True on centres whose first life has not ended.
+    """
+    first = np.flatnonzero(in_first_life)
+    return int(first[0]) if len(first) else -1
+
+
+def estate(begun: Longs, balances: Iterable[Longs]) -> Longs:
+    """(width,) the estate of an ended life: its first quanta plus its neighbours' balances.
+
+    Args:
+        begun: (width,) quanta that it began with, or took over later.
+        balances: (width,) for each living neighbour, sent minus credited quanta.
+    """
+    total = begun.copy()
+    for balance in balances:
+        total += balance
+    return total

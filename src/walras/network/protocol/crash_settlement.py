@@ -18,37 +18,15 @@ shares never exceeds the budget; until then the estate is idle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from walras.network.methods.rules import coordinator_among, estate
 from walras.network.protocol.ledger import Ledger
 from walras.network.protocol.membership import Membership
 from walras.network.protocol.records import Incarnation, Record, epoch_of
-from walras.types import Bools, Longs
-
-
-def coordinator_among(in_first_life: Bools) -> int:
-    """The coordinator: the first centre still in its first life, -1 if there is none.
-
-    Args:
-        in_first_life: (centres,) True on centres whose first life has not ended.
-    """
-    first = np.flatnonzero(in_first_life)
-    return int(first[0]) if len(first) else -1
-
-
-def estate(begun: Longs, balances: Iterable[Longs]) -> Longs:
-    """(width,) the estate of an ended life: its first quanta plus its neighbours' balances.
-
-    Args:
-        begun: (width,) quanta that it began with, or took over later.
-        balances: (width,) for each living neighbour, sent minus credited quanta.
-    """
-    total = begun.copy()
-    for balance in balances:
-        total += balance
-    return total
+from walras.types import Longs
 
 
 class Settlement:

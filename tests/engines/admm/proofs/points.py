@@ -9,9 +9,9 @@ import numpy as np
 
 from walras.engines.admm.form import make_form
 from walras.engines.admm.method import Method
-from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import DualTightening
-from walras.engines.admm.slices import Slice, cut
+from walras.engines.admm.slices.row_classification import roles
+from walras.engines.admm.slices.slice import Slice, cut
 from walras.engines.admm.start import Beginning
 from walras.engines.admm.worker_pool import Threads, WorkerPool
 from walras.separable import Separable

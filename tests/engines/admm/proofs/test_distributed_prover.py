@@ -36,9 +36,9 @@ from walras.engines.admm.passes import (
 from walras.engines.admm.proofs.central_prover import CentralProver
 from walras.engines.admm.proofs.distributed_prover import DistributedProver
 from walras.engines.admm.proofs.incumbent import Incumbent
-from walras.engines.admm.proofs.row_classification import roles
 from walras.engines.admm.proofs.tighten_duals import DualTightening
-from walras.engines.admm.slices import Slice
+from walras.engines.admm.slices.row_classification import roles
+from walras.engines.admm.slices.slice import Slice
 from walras.engines.admm.worker import Worker
 from walras.engines.admm.worker_pool import LocalPool, Threads, WorkerPool
 from walras.progress_log import IterationLog

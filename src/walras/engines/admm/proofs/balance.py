@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from walras.certificate.contribution import room
 from walras.certificate.structure import structure
-from walras.engines.admm.proofs.repair import MOST_GROWTH, USED, evened
-from walras.engines.admm.proofs.row_classification import covers
+from walras.engines.admm.slices.repair import MOST_GROWTH, USED, evened
+from walras.engines.admm.slices.row_classification import covers
 from walras.kernels import columns
 from walras.kernels.parallel import few, map_runs
 from walras.separable import Separable, Utility

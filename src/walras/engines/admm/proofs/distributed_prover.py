@@ -34,11 +34,11 @@ from walras.certificate.dual_repair import HUGE, PASSES, project_row_signs
 from walras.certificate.structure import structure
 from walras.engines.admm.method import Method
 from walras.engines.admm.proofs.balance import SWEEPS, helps
-from walras.engines.admm.proofs.block_normal_equations import RIDGE
 from walras.engines.admm.proofs.incumbent import Allocation
-from walras.engines.admm.proofs.repair import USED, errors, evened, violations
-from walras.engines.admm.proofs.row_classification import RowClassification, covers
 from walras.engines.admm.proofs.tighten_duals import DualTightening
+from walras.engines.admm.slices.block_normal_equations import RIDGE
+from walras.engines.admm.slices.repair import USED, errors, evened, violations
+from walras.engines.admm.slices.row_classification import RowClassification, covers
 from walras.separable import Utility, utility
 from walras.types import Floats
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from walras.engines.admm.entries import Entries
 from walras.engines.admm.form import Form, RowData
-from walras.engines.admm.proofs.row_classification import RowClassification
+from walras.engines.admm.slices.row_classification import RowClassification
 from walras.engines.admm.tree_reduction import added, leaves_of
 from walras.types import Floats, Longs
 

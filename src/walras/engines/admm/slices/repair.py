@@ -1,7 +1,8 @@
 """A slice's contribution to a repair: its entries scaled by the remainders of their rows.
 
-It follows :mod:`.balance` and :mod:`walras.certificate.repair`, on the entries of some demands. The
-caller sums the use of the other rows over all slices, and returns the remainders.
+It follows :mod:`walras.engines.admm.proofs.balance` and :mod:`walras.certificate.repair`, on the
+entries of some demands. The caller sums the use of the other rows over all slices, and returns the
+remainders.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from walras.certificate.repair import metric
 from walras.engines.admm.form import RowData
 from walras.engines.admm.passes import Passes, RepairPasses
 from walras.engines.admm.private_rows import joined, parted
-from walras.engines.admm.proofs.block_normal_equations import Correction, Errors
-from walras.engines.admm.proofs.row_classification import RowClassification
-from walras.engines.admm.slices import Leaf, Leaves, Slice
+from walras.engines.admm.slices.block_normal_equations import Correction, Errors
+from walras.engines.admm.slices.row_classification import RowClassification
+from walras.engines.admm.slices.slice import Leaf, Leaves, Slice
 from walras.kernels import consensus_copies
 from walras.separable import Utility, utility
 from walras.types import Bools, Floats, Longs

@@ -8,8 +8,8 @@ from tests.bank.random_problems import build
 
 import walras as wl
 from walras.engines.admm.form import make_form
-from walras.engines.admm.proofs.block_normal_equations import RIDGE, Correction, Errors
-from walras.engines.admm.slices import cut
+from walras.engines.admm.slices.block_normal_equations import RIDGE, Correction, Errors
+from walras.engines.admm.slices.slice import cut
 from walras.separable import Separable, Utility
 
 te = wl.domains.traffic_engineering

@@ -20,9 +20,9 @@ from walras.certificate.contribution import (
 from walras.certificate.dual_repair import project_row_signs
 from walras.engines.admm.entries import runs
 from walras.engines.admm.passes import BoundPasses, Passes
-from walras.engines.admm.proofs.repair import Contribution
 from walras.engines.admm.scalar_bounds import ceilings
-from walras.engines.admm.slices import Leaf, Slice
+from walras.engines.admm.slices.repair import Contribution
+from walras.engines.admm.slices.slice import Leaf, Slice
 from walras.kernels import consensus_copies
 from walras.kernels import cpu as kernels
 from walras.kernels.block_prox.row_prices import best_prices
