@@ -290,5 +290,12 @@ def test_each_module_with_logic_has_its_tests_at_its_place_or_in_a_named_group()
     assert lost - set(MIRROR["missing"]["modules"]) == set(), "write tests/a/test_b.py for a/b"
 
 
+def test_no_group_names_a_module_that_has_tests_at_its_place() -> None:
+    away = _away_from_tests()
+    patterns = [pattern for group in MIRROR["grouped"].values() for pattern in group]
+    useless = [p for p in patterns if not any(fnmatch(name, p) for name in away)]
+    assert useless == [], "the tests of these modules are at their places: take them off the list"
+
+
 def test_named_groups_of_tests_exist() -> None:
     assert [name for name in MIRROR["grouped"] if not (ROOT / "tests" / name).exists()] == []

@@ -7,61 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from tests.leximin.clusters import by_definition, cluster, cs
 
 import walras as wl
 from walras.certificate import Certificate, certify
 from walras.leximin import method as leximin
-from walras.leximin import optimal_face as faces
 from walras.progress import Progress
-
-cs = wl.domains.cluster_scheduling
-
-
-def cluster(seed: int, m: int = 3, n: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Jobs that run on few types, some of which are plenty: the levels differ."""
-    rng = np.random.default_rng(seed)
-    T = rng.lognormal(0, 0.8, (m, n)) * (rng.random((m, n)) < 0.4)
-    T[rng.integers(m, size=n), np.arange(n)] += 0.5
-    return T, rng.choice([1.0, 2.0], n), rng.uniform(0.5, 3.0, m)
-
-
-def by_definition(T: np.ndarray, size: np.ndarray, capacity: np.ndarray) -> np.ndarray:
-    """Leximin throughputs: a max-min LP a level, each job's own maximum tells whether it is stuck.
-
-    Ogryczak and Sliwinski (2006), with one LP a job to find who cannot exceed the level.
-    """
-    m, n = T.shape
-    fixed = np.full(n, np.nan)
-    a_capacity = np.zeros((m, m * n + 1))
-    a_time = np.zeros((n, m * n + 1))
-    for j in range(n):
-        a_time[j, j * m : (j + 1) * m] = 1.0
-        for i in range(m):
-            a_capacity[i, j * m + i] = size[j]
-    throughput = np.zeros((n, m * n + 1))
-    for j in range(n):
-        throughput[j, j * m : (j + 1) * m] = T[:, j]
-    base = np.vstack([a_capacity, a_time])
-    right = np.concatenate([capacity, np.ones(n)])
-    while np.any(np.isnan(fixed)):
-        free = np.flatnonzero(np.isnan(fixed))
-        level = -throughput.copy()
-        level[free, -1] = 1.0
-        bound = np.where(np.isnan(fixed), 0.0, -(1 - 1e-10) * np.nan_to_num(fixed))
-        cost = np.zeros(m * n + 1)
-        cost[-1] = -1.0
-        found = linprog(cost, np.vstack([base, level]), np.concatenate([right, bound]))
-        t = -float(found.fun or 0.0)
-        floor = np.where(np.isnan(fixed), t, np.nan_to_num(fixed)) * (1 - 1e-9)
-        stuck = []
-        for j in free.tolist():
-            rows = np.vstack([base, -throughput])
-            most = linprog(-throughput[j], rows, np.concatenate([right, -floor]))
-            if -float(most.fun or 0.0) <= t * (1 + 1e-6):
-                stuck.append(j)
-        fixed[stuck] = t
-    return fixed
 
 
 @pytest.mark.parametrize("engine", ["interior", "exact"])
@@ -69,19 +20,6 @@ def by_definition(T: np.ndarray, size: np.ndarray, capacity: np.ndarray) -> np.n
 def test_the_sorted_throughputs_are_those_of_the_definition(seed: int, engine: str) -> None:
     T, size, capacity = cluster(seed)
     s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine=engine, threads=1)
-    assert s.status is wl.Status.OPTIMAL
-    reached = np.sort(np.sum(T * s.x, axis=0))
-    assert reached == pytest.approx(np.sort(by_definition(T, size, capacity)), rel=1e-5)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_row_wrongly_held_to_be_implied_comes_back(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Left out, the rows of the levels before are free to fall; no level counts that breaks one."""
-    monkeypatch.setattr(faces, "_implied", lambda stage, held, *rest: held)
-    T, size, capacity = cluster(seed)
-    s = wl.solve(cs.leximin(T, size, capacity, levels=20), engine="exact", threads=1)
     assert s.status is wl.Status.OPTIMAL
     reached = np.sort(np.sum(T * s.x, axis=0))
     assert reached == pytest.approx(np.sort(by_definition(T, size, capacity)), rel=1e-5)

@@ -172,46 +172,6 @@ def test_a_balanced_digraph_needs_no_weights() -> None:
     assert run.cost_gap[-1] < EXACT
 
 
-def test_the_zero_start_of_the_summaries_finds_the_wrong_model() -> None:
-    """z(0) = 0 makes sum z differ from sum grad for ever; from equal models nothing moves."""
-    from walras.network.methods.continuous import integrate
-
-    problem = learning()
-    right, wrong = (
-        integrate(problem, net(), end=400.0, alpha=20.0, start=start)
-        for start in ("gradient", "zero")
-    )
-    best = problem.optimum().model
-    assert right.models is not None
-    assert wrong.models is not None
-    assert np.abs(right.models[-1] - best).max() < 1e-4
-    np.testing.assert_allclose(wrong.models[-1], wrong.models[0], atol=1e-9)
-    assert np.abs(wrong.models[-1] - best).max() > 1.0
-
-
-def test_the_discrete_form_follows_the_differential_equations() -> None:
-    """Euler's step halves its error when it is halved."""
-    from walras.network.methods.continuous import integrate
-
-    problem, network, end = learning(), net(), 2.0
-    exact = integrate(problem, network, end=end, alpha=2.0, points=2)
-    errors = []
-    for steps in (200, 400):
-        size = end / steps
-        method = wn.Surplus(alpha=2.0, model_step=size, share_step=size, share_momentum=0.0)
-        run = simulate(problem, network, links=wn.Ideal(), steps=steps, method=method)
-        assert exact.models is not None
-        errors.append(
-            [
-                np.abs(run.shares[-1] - exact.shares[-1]).max(),
-                np.abs(run.model - exact.models[-1]).max(),
-            ]
-        )
-    ratio = np.array(errors[0]) / np.array(errors[1])
-    assert ratio == pytest.approx(2.0, abs=0.1)
-    assert np.abs(exact.shares.sum(axis=1) - problem.budget).max() < 1e-10
-
-
 @settings(max_examples=25)
 @given(
     st.integers(2, 12),
@@ -273,26 +233,6 @@ def test_progress_is_told() -> None:
     )
     assert told
     assert all(0 < done <= steps == 2000 for done, steps in told)
-
-
-def test_mini_batches_and_momentum_come_near() -> None:
-    x, t = points(2000)
-    problem = quadratic(loss=wn.Logistic(0.01), shards=wn.split(x, t, 20))
-    method = wn.Surplus(batch=32, momentum=0.9, alpha=4.0)
-    run = simulate(problem, net(), steps=2500, every=100, method=method)
-    assert abs(run.loss_gap[-1]) < 2e-3
-    assert run.tracking_error[-1] < 1e-11
-
-
-def test_unsafe_steps_are_refused_unless_asked_for() -> None:
-    problem, network = learning(), net()
-    safe = wn.advise(problem, network).steps
-    for name, bound in (("share_step", safe.share_bound), ("model_step", safe.model_bound)):
-        options = {name: 1.01 * bound}
-        with pytest.raises(InputError, match=rf"{name}: is .* < .*unsafe=True"):
-            simulate(problem, network, steps=5, method=wn.Surplus(**options))  # type: ignore[arg-type]
-        unsafe = wn.Surplus(**options, unsafe=True)  # type: ignore[arg-type]
-        simulate(problem, network, steps=5, method=unsafe)
 
 
 @pytest.mark.parametrize("learner", ["tracking", "diffusion"])
@@ -381,15 +321,6 @@ def test_settings_that_do_not_go_together_are_refused(
     network = options.pop("network")
     with pytest.raises(InputError, match=reason):
         simulate(quadratic(), network, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "settings_",
-    [{"momentum": 1.0}, {"multiplier_step": 0.0}, {"batch": 0}, {"share_momentum": -0.1}],
-)
-def test_method_settings_out_of_range_are_named(settings_: dict[str, float]) -> None:
-    with pytest.raises(InputError, match=next(iter(settings_))):
-        wn.Surplus(**settings_)  # type: ignore[arg-type]
 
 
 def test_a_thousand_centres_are_quick() -> None:

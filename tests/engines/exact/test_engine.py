@@ -7,135 +7,23 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-import clarabel
 import cvxpy as cp
 import highspy
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from tests.bank.random_problems import build
+from tests.engines.exact.problems import CALM, curved, stated
 
 import walras as wl
 from walras.certificate import certify
-from walras.certificate.certify import minimised_value
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.exact import conic
 from walras.engines.exact import outer_approximation as outer
-from walras.engines.exact.conic_setup import NOT_BEGUN, least_seconds
 from walras.engines.exact.engine import Exact
 from walras.engines.exact.options import ExactOptions
 from walras.quiet_highs import new_highs
-from walras.separable import Family, Rows, Separable, Utility, utility
+from walras.separable import Separable, Utility, utility
 from walras.settings import Settings, Start
 from walras.status import Status
-
-CALM = Settings(threads=1)
-SMOOTH = [
-    (Utility.LOG, 0.0),
-    (Utility.POWER, 0.5),
-    (Utility.POWER, 2.0),
-    (Utility.POWER, 3.5),
-    (Utility.QUADRATIC, 1.3),
-    (Utility.CONVEX_POWER, 1.5),
-    (Utility.CONVEX_POWER, 3.0),
-    (Utility.ENTROPY, 0.0),
-]
-
-
-def stated(
-    matrix: Any,
-    lower: Any,
-    upper: Any,
-    cost: Any,
-    *,
-    kinds: Any = None,
-    weight: Any = 1.0,
-    parameter: Any = 0.0,
-    low: float = 0.0,
-    high: float = np.inf,
-    quadratic: Any = 0.0,
-    integer: Any = None,
-    maximize: bool = False,
-) -> Separable:
-    matrix = np.atleast_2d(np.asarray(matrix, float))
-    r, n = matrix.shape
-    rows = Rows(
-        sp.csc_array(matrix),
-        np.zeros((r, 0)),
-        np.broadcast_to(lower, r).astype(float),
-        np.broadcast_to(upper, r).astype(float),
-        np.full(r, 2, np.int8),
-        np.full(r, -1, np.int32),
-        np.zeros(r, np.int8) if kinds is None else np.asarray(kinds, np.int8),
-        np.broadcast_to(weight, r).astype(float),
-        np.broadcast_to(parameter, r).astype(float),
-        (Family("row", 0, r),),
-    )
-    none = np.zeros(0)
-    return Separable(
-        np.full(n, -1, np.int32),
-        np.arange(n, dtype=np.int32),
-        np.asarray(cost, float),
-        np.broadcast_to(quadratic, n).astype(float),
-        np.full(n, low),
-        np.full(n, high),
-        none,
-        none,
-        none,
-        rows,
-        [],
-        [f"job{k}" for k in range(n)],
-        integer=integer,
-        maximize=maximize,
-    )
-
-
-def curved(kind: Utility, a: float, seed: int = 0) -> Separable:
-    """Four utility rows, one packing and one covering row, a linear and a quadratic cost."""
-    rng = np.random.default_rng(seed)
-    n, r = 6, 4
-    matrix = rng.uniform(0.1, 2.0, (r + 2, n)) * 5
-    lower, upper = np.full(r + 2, -np.inf), np.full(r + 2, np.inf)
-    upper[r], lower[r + 1] = 60.0, 3.0
-    return stated(
-        matrix,
-        lower,
-        upper,
-        rng.normal(0.05, 0.1, n),
-        kinds=[kind] * r + [0, 0],
-        weight=1.7,
-        parameter=a,
-        high=10.0,
-        quadratic=rng.uniform(0, 0.01, n),
-    )
-
-
-def stationarity(problem: Separable, x: np.ndarray, prices: np.ndarray) -> np.ndarray:
-    """What is left of the reduced costs after the bounds that x meets have taken their part."""
-    reduced = problem.cost + problem.quadratic * x + problem.rows.matrix.T @ prices
-    reduced = np.where(x <= problem.lower + 1e-5, np.minimum(reduced, 0), reduced)
-    return np.where(x >= problem.upper - 1e-5, np.maximum(reduced, 0), reduced)
-
-
-@pytest.mark.parametrize(("kind", "a"), SMOOTH, ids=lambda v: getattr(v, "name", str(v)))
-def test_conditions_of_optimality_hold_for_every_utility(kind: Utility, a: float) -> None:
-    problem = curved(kind, a)
-    found = Exact().solve(problem, CALM)
-    assert found.status is Status.OPTIMAL
-    rows = problem.rows
-    y = rows.matrix @ found.x
-    assert found.history[-1].value == pytest.approx(
-        minimised_value(problem, found.x, found.t), rel=1e-4, abs=1e-4
-    )
-    slope = utility.slope(rows.utility, rows.weight, rows.parameter, y)[:4]
-    assert found.prices[:4] == pytest.approx(slope, rel=2e-4, abs=1e-6)
-    scale = np.max(np.abs(found.prices)) * np.max(rows.matrix.data)
-    assert np.max(np.abs(stationarity(problem, found.x, found.prices))) <= 1e-6 * scale
-    assert found.prices[4] >= -1e-8
-    assert found.prices[5] <= 1e-8
-    proof = certify(problem, found.x, found.t, found.prices)
-    assert proof.gap <= 1e-6
-    assert proof.feasible
 
 
 def test_prices_are_what_a_unit_of_a_bound_is_worth() -> None:
@@ -240,24 +128,6 @@ def test_a_search_stopped_in_its_relaxation_leaves_whole_entries(
     assert proof.feasible
 
 
-def test_where_long_steps_get_stuck_shorter_ones_do_not() -> None:
-    problem = build(Utility.POWER, 1, 5, 31)
-    found = Exact().solve(problem, CALM)
-    assert found.message == "Clarabel: Solved"
-    elapsed = [step.elapsed for step in found.history]
-    assert elapsed == sorted(elapsed)
-    assert certify(problem, found.x, found.t, found.prices).gap <= 1e-6
-    long = Exact(retry_step_fraction=0.99)
-    assert long.solve(problem, CALM).message == "Clarabel: InsufficientProgress"
-
-
-@pytest.mark.parametrize("kind", [Utility.LOG, Utility.QUADRATIC])
-def test_running_out_of_iterations_is_no_limit_of_the_users(kind: Utility) -> None:
-    found = Exact().solve(build(kind, 1, 5, 31), replace(CALM, max_iterations=2))
-    assert found.status is Status.INACCURATE
-    assert found.message == "Clarabel: MaxIterations"
-
-
 def test_infeasible_rows_come_with_multipliers_that_prove_it() -> None:
     matrix = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
     lower, upper = np.array([-np.inf, 3, 3, -9]), np.array([4.0, np.inf, np.inf, 9])
@@ -346,64 +216,6 @@ def test_a_time_limit_returns_a_point_within_its_bounds(integer: bool) -> None:
     proof = certify(problem, found.x, found.t, found.prices, found.bound)
     assert proof.feasible
     assert proof.bound <= proof.value
-
-
-def long_rows(kind: Utility, a: float) -> Separable:
-    """Utilities and packing rows over a tenth of 2,000 entries each: some 10 ms of setup."""
-    rng = np.random.default_rng(0)
-    n, is_packing = 2000, np.arange(60) >= 30
-    matrix = rng.uniform(0.1, 1.0, (60, n)) * (rng.random((60, n)) < 0.1)
-    upper = np.where(is_packing, 5.0, np.inf)
-    kinds = np.where(is_packing, 0, kind)
-    return stated(matrix, -np.inf, upper, np.zeros(n), kinds=kinds, parameter=a, high=1.0)
-
-
-@pytest.mark.parametrize(("kind", "a"), [(Utility.LOG, 0.0), (Utility.POWER, 2.0)])
-@pytest.mark.parametrize("share", [0.0, 0.9])
-def test_a_limit_shorter_than_clarabels_setup_does_not_begin_it(
-    kind: Utility, a: float, share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = long_rows(kind, a)
-    monkeypatch.setattr(clarabel, "DefaultSolver", None)
-    found = Exact().solve(problem, replace(CALM, time_limit=share * least_seconds(problem)))
-    assert (found.status, found.message) == (Status.LIMIT, NOT_BEGUN)
-    proof = certify(problem, found.x, found.t, found.prices)
-    assert proof.feasible
-    assert np.isfinite(proof.gap)
-
-
-def test_where_the_interior_point_cannot_begin_either_a_limit_leaves_a_point() -> None:
-    free = np.full(2000, np.inf)  # more than the interior point takes
-    problem = replace(long_rows(Utility.LOG, 0.0), lower=-free, upper=free)
-    found = Exact().solve(problem, replace(CALM, time_limit=0.0))
-    assert (found.status, found.message) == (Status.LIMIT, NOT_BEGUN)
-    assert np.all(found.x == 0.0)
-
-
-def test_a_limit_that_clarabel_may_meet_runs_it() -> None:
-    problem = long_rows(Utility.LOG, 0.0)
-    found = Exact().solve(problem, replace(CALM, time_limit=60.0))
-    assert found.status is Status.OPTIMAL
-    small = curved(Utility.LOG, 0.0)
-    assert least_seconds(small) < 1e-4
-    assert Exact().solve(small, replace(CALM, time_limit=10.0)).status is Status.OPTIMAL
-
-
-def test_clarabels_setup_grows_with_the_squares_of_different_rows() -> None:
-    def seconds(matrix: Any) -> float:
-        return least_seconds(stated(matrix, -np.inf, 1.0, np.zeros(matrix.shape[1])))
-
-    rng = np.random.default_rng(0)
-    n = 40_000
-    apart = (rng.random((20, n)) < 0.04).astype(float)
-    same = np.repeat(apart[:1], 20, axis=0) * rng.uniform(1.0, 2.0, (20, n))
-    assert seconds(apart) > 10 * seconds(same)  # merged before they are searched
-    assert seconds(np.ones((1, n))) < 0.2e-6 * n  # so long that the order leaves it out
-
-
-def test_a_time_limit_of_clarabel_counts_from_the_statement_of_the_cones() -> None:
-    found = Exact().solve(curved(Utility.LOG, 0.0), replace(CALM, time_limit=10.0))
-    assert found.history[0].elapsed >= found.timings.build > 0.0
 
 
 @pytest.mark.parametrize("kind", [Utility.LOG, Utility.NONE])

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.bank.whole import drawn_assignment
+from tests.engines.integer.assignments import every_assignment, stated
 
-from walras.engines.integer.branching import branch, reassigned
+from walras.engines.integer.branching import branch
 from walras.engines.integer.lagrangian_bound import relax, whole
-from walras.engines.integer.tasks import Tasks
 from walras.kernels.local_search.assign import ascend
 from walras.settings import Settings
-
-
-def stated(
-    kind: str, agents: int, tasks: int, seed: int, *, scale: float = 1.0, room: float = 1.3
-) -> Tasks:
-    cost, weight, capacity = drawn_assignment(kind, agents, tasks, seed)
-    entry = np.arange(agents * tasks, dtype=np.int32).reshape(tasks, agents)
-    return Tasks(
-        np.ascontiguousarray(cost.T),
-        np.ascontiguousarray(weight.T) * scale,
-        room * capacity * scale,
-        entry,
-        np.arange(agents, dtype=np.int32),
-    )
-
-
-def every_assignment(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
-    """All assignments within the capacities, and their costs."""
-    count, agents = tasks.cost.shape
-    every = np.array(list(product(range(agents), repeat=count)))
-    load = np.stack(
-        [np.where(every == i, tasks.weight[:, i], 0.0).sum(axis=1) for i in range(agents)], axis=1
-    )
-    fits = every[np.all(load <= tasks.capacity + 1e-9, axis=1)]
-    return fits, tasks.cost[np.arange(count), fits].sum(axis=1)
 
 
 @settings(max_examples=20)
@@ -88,32 +60,3 @@ def test_weights_in_whole_units_never_forbid_what_is_allowed() -> None:
     size, room = whole(np.floor(10.0 * weight), np.array([20.0, 3.0, 7.0]))
     assert room.tolist() == [20, 3, 7]
     assert np.array_equal(size, np.floor(10.0 * weight))
-
-
-@pytest.mark.parametrize("kind", ["C", "D", "E"])
-def test_branching_on_all_entries_finds_the_optimum(kind: str) -> None:
-    tasks = stated(kind, 3, 6, 7)
-    fits, cost = every_assignment(tasks)
-    keep = np.ones(tasks.cost.shape, dtype=bool)
-    found = branch(tasks, keep, None, Settings(1e-9, 20.0))
-    assert found.agent is not None
-    assert tasks.cost[np.arange(6), found.agent].sum() == pytest.approx(cost.min())
-    assert found.bound <= cost.min() + 1e-6
-    start = fits[np.argmax(cost)].astype(np.int32)
-    alone = branch(tasks, np.zeros_like(keep), start, Settings(1e-9, 20.0))
-    assert np.array_equal(alone.agent, start)  # type: ignore[arg-type]
-
-
-def test_dealing_out_again_keeps_to_the_agents_chosen_and_never_costs_more() -> None:
-    tasks = stated("E", 6, 40, 3)
-    keep = np.ones(tasks.cost.shape, dtype=bool)
-    start = branch(tasks, keep, None, Settings(0.2, 5.0)).agent
-    assert start is not None
-    chosen = np.array([1, 2, 4], dtype=np.int32)
-    found = reassigned(tasks, keep, start, chosen, Settings(1e-9, 2.0))
-    others = ~np.isin(start, chosen)
-    assert np.array_equal(found[others], start[others])
-    assert np.all(np.isin(found[~others], chosen))
-    every = np.arange(40)
-    assert tasks.cost[every, found].sum() <= tasks.cost[every, start].sum()
-    assert np.all(np.bincount(found, tasks.weight[every, found], 6) <= tasks.capacity + 1e-9)

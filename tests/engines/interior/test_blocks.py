@@ -6,64 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.domains.traffic_engineering.networks import random_case
+from tests.engines.interior.flows import OBJECTIVES, SEEDS, flow, optimum, te
 
 import walras as wl
-from walras.engines.exact.engine import linear_program
 from walras.engines.interior.form import Restriction, make_form
 from walras.engines.interior.point import Layout
-from walras.engines.interior.presolve_simplices import Presolved, Simplices, presolve
 from walras.engines.interior.shares import block_centres
 from walras.engines.interior.start import cold_start
-from walras.programs.highs import LinearProgram, solve_program
-from walras.separable import Separable, Side
-from walras.settings import Settings
-
-te = wl.domains.traffic_engineering
-SEEDS = st.integers(0, 100_000)
-OBJECTIVES = st.sampled_from([te.max_total_flow, te.min_max_utilisation])
-
-
-def flow(seed: int, objective: object, scale: float = 1.0) -> Separable:
-    case = random_case(seed)
-    return objective(case.net, scale * case.demand, case.paths)  # type: ignore[operator]
-
-
-def optimum(problem: Separable, decided: Presolved | None = None) -> float:
-    """By HiGHS; with ``decided``, only where that holds."""
-    program = linear_program(problem)
-    if decided is not None:
-        s, upper, row_upper = Simplices.of(problem), program.upper.copy(), program.row_upper.copy()
-        assert s is not None
-        upper[s.entry[decided.closed]] = 0.0
-        row_upper[decided.loose] = np.inf
-        lower = program.row_lower.copy()
-        lower[s.row[decided.settled]] = row_upper[s.row[decided.settled]]
-        program = LinearProgram(
-            program.cost, program.lower, upper, program.matrix, lower, row_upper, None
-        )
-    answer = solve_program(program, Settings())
-    assert answer.x is not None
-    return float(program.cost @ answer.x)
-
-
-@settings(max_examples=40)
-@given(seed=SEEDS, objective=OBJECTIVES, scale=st.sampled_from([0.03, 0.3, 3.0]))
-def test_what_is_decided_costs_nothing(seed: int, objective: object, scale: float) -> None:
-    problem = flow(seed, objective, scale)
-    simplices = Simplices.of(problem)
-    assert simplices is not None
-    decided = presolve(simplices)
-    assert optimum(problem, decided) == pytest.approx(optimum(problem), rel=1e-7, abs=1e-9)
-    assert not np.all(decided.settled)
-
-
-def test_scarce_traffic_is_decided_at_once() -> None:
-    simplices = Simplices.of(flow(3, te.max_total_flow, 1e-3))
-    assert simplices is not None
-    decided = presolve(simplices)
-    assert np.sum(decided.settled) == simplices.blocks - 1  # one is left to solve
-    assert np.sum(decided.loose) == simplices.problem.rows.count - simplices.blocks
+from walras.separable import Side
 
 
 @settings(max_examples=30)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.interior.test_blocks import flow
+from tests.engines.interior.flows import flow
 
 from walras.domains import traffic_engineering as te
 from walras.engines.interior.form import Form, Restriction, make_form

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.network.instances import learning, net, quadratic
 
@@ -37,30 +37,6 @@ def test_surpluses_stand_for_the_difference_of_two_steps() -> None:
     for y0, y1, y2 in zip(seen, seen[1:], seen[2:], strict=False):
         change = loss.gradient(y1, data, 20) - loss.gradient(y0, data, 20)
         np.testing.assert_allclose(y2, mixed @ (2 * y1 - y0 - steps.model * change), atol=1e-11)
-
-
-def _mode(pull: float, mix: float, gain: float) -> float:
-    """Spectral radius of (model, surplus, copy) for step h = pull, mix lambda and a gain."""
-    moved = np.array([1.0 - pull, -1.0, 0.0])
-    copy = gain * moved + np.array([0.0, 0.0, 1.0 - gain])
-    rows = [moved - mix * copy, np.array([0.0, 1.0, 0.0]) + mix * copy, copy]
-    return float(np.abs(np.linalg.eigvals(np.array(rows))).max())
-
-
-@given(st.floats(1.0, 1.95), st.floats(0.0, 1.0), st.floats(0.0, 1.999), st.floats(1e-3, 0.999))
-@example(1.6, 1.0, 0.0, 0.999)
-@example(1.0, 1.0, 1.999, 0.999)
-def test_every_mode_is_stable_below_the_bounds(
-    sector: float, place: float, pull: float, part: float
-) -> None:
-    """Whatever gain in [1 / K, K] the links have, and whatever the graph's eigenvalue."""
-    gain = sector ** (2.0 * place - 1.0)
-    assert _mode(pull, part * mix_bound(1.0, sector), gain) < 1.0 + 1e-9
-
-
-@pytest.mark.parametrize("sector", [1.0, 1.3, 1.8])
-def test_the_mixs_bound_is_tight(sector: float) -> None:
-    assert _mode(0.0, 1.001 * mix_bound(1.0, sector), sector) > 1.0
 
 
 @given(st.integers(0, 10**6))

@@ -2,9 +2,8 @@
 
 Section numbers are those of the explanation page on co-optimisation. For undirected graphs:
 
-* shares: F falls at every step if step < 2 / (K lambda_n L_f), for any sequence of graphs; * model:
-stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 when losses are
-  convex;
+* shares: F falls at every step if step < 2 / (K lambda_n L_f), for any sequence of graphs;
+* model: stable if step lambda_n + sqrt(2 step alpha L) < 2, for any alpha > 0 if losses are convex;
 * alpha < lambda_2 / (K L) when some centre's loss is not convex;
 * exact diffusion: step < 2 / L on every graph, mix < (4 / 3) (2 - K) / (K lambda_n).
 

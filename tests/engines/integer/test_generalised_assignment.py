@@ -1,0 +1,88 @@
+"""Generalised assignments: known optima, bounds that hold, stops and seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.bank.whole import best_assignment, drawn_assignment
+
+import walras as wl
+from walras.engines.integer import Integer
+from walras.separable import Separable, assignment
+from walras.settings import Settings
+from walras.status import Status
+
+ALL_STAGES = Integer(exact_entries=0)  # problems of any size go through all stages
+
+
+def kept(problem: Separable, x: np.ndarray) -> float:
+    """Largest violation of rows, bounds and wholeness, by plain arithmetic."""
+    y = problem.rows.matrix @ x
+    return float(
+        max(
+            np.max(problem.rows.lower - y, initial=0.0),
+            np.max(y - problem.rows.upper, initial=0.0),
+            np.max(problem.lower - x),
+            np.max(x - problem.upper),
+            np.max(np.abs(x - np.round(x))),
+        )
+    )
+
+
+@settings(max_examples=25)
+@given(kind=st.sampled_from("CDE"), seed=st.integers(0, 500), optional=st.booleans())
+def test_assignments_agree_with_trying_everything(kind: str, seed: int, optional: bool) -> None:
+    cost, weight, capacity = drawn_assignment(kind, 3, 6, seed)
+    if optional:
+        cost = cost - 60.0
+    best = best_assignment(cost, weight, capacity, all_assigned=not optional)
+    problem = assignment(cost, weight, capacity, all_assigned=not optional)
+    if not np.isfinite(best):
+        with pytest.raises((wl.InfeasibleError, wl.EngineError)):
+            raise_unless_solved(problem)
+        return
+    s = wl.solve(problem, engine=ALL_STAGES, tolerance=1e-9, time_limit=10.0)
+    assert s.value == pytest.approx(best)
+    assert s.bound <= best + 1e-6
+    assert s.status is Status.OPTIMAL
+    assert kept(problem, s.entries) <= 1e-9
+
+
+@pytest.mark.parametrize("kind", ["C", "D", "E"])
+def test_assignments_of_the_literature_come_with_a_small_gap(kind: str) -> None:
+    cost, weight, capacity = drawn_assignment(kind, 10, 300, 1)
+    problem = assignment(cost, weight, capacity)
+    s = wl.solve(problem, time_limit=4.0)
+    assert s.engine == "integer"
+    assert s.gap < 0.02
+    assert s.bound <= s.value
+    assert kept(problem, s.entries) <= 1e-9
+    relaxed = wl.solve(replace(problem, integer=None), engine="exact")
+    assert s.bound >= relaxed.value * (1.0 - 2e-3)
+
+
+def test_a_callback_stops_with_the_best_so_far() -> None:
+    cost, weight, capacity = drawn_assignment("D", 8, 200, 2)
+    problem = assignment(cost, weight, capacity)
+    s = wl.solve(problem, engine=ALL_STAGES, on_progress=lambda step: True, tolerance=1e-12)
+    assert s.status is Status.INTERRUPTED
+    assert kept(problem, s.entries) <= 1e-9
+    assert s.bound <= s.value
+
+
+def test_the_same_seed_gives_the_same_assignment() -> None:
+    problem = assignment(*drawn_assignment("D", 5, 60, 2))
+    first, again = (
+        replace(ALL_STAGES, seed=3).solve(problem, Settings(tolerance=0.05)).x for _ in range(2)
+    )
+    assert np.array_equal(first, again)
+
+
+def raise_unless_solved(problem: Separable) -> None:
+    s = wl.solve(problem, engine=ALL_STAGES, time_limit=10.0)
+    if s.status is Status.FAILED:
+        raise wl.EngineError(str(s))
