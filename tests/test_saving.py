@@ -58,15 +58,29 @@ def test_flows_on_paths_keep_the_names_of_their_entries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [(b"", "No data|EOF"), (b"nothing", "pickle|zip"), (None, "No such file")]
+    ("content", "words"),
+    [
+        (b"", "cannot be read as a result: it is no .npz file"),
+        (b"job,v100\na,0.5\n", "cannot be read as a result: it is no .npz file"),
+        (None, "the file cannot be read: No such file or directory"),
+    ],
 )
 def test_foreign_files_are_refused(content: bytes | None, words: str, tmp_path: Path) -> None:
     path = tmp_path / "other.npz"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(wl.DataError, match="cannot be read as a result") as caught:
+    with pytest.raises(wl.DataError) as caught:
         wl.load(path)
     assert caught.value.where == str(path)
+    assert caught.value.what == words
+
+
+def test_a_path_that_is_none_is_refused() -> None:
+    s = wl.solve(cs.max_min(*cluster(1, 3, 8)), engine="interior", threads=1)
+    for use in (wl.load, s.save):
+        with pytest.raises(wl.InputError, match="is 5") as caught:
+            use(5)
+        assert caught.value.where == "path"
 
 
 def test_arrays_of_others_and_later_formats_are_refused(
@@ -98,8 +112,9 @@ def test_solutions_prices_and_problems_have_one_short_line() -> None:
     assert repr(s.problem).startswith(
         "Separable(maximize max-min fairness: 12 resources, 200 demands, "
     )
-    for shown in (s, s.problem, s.prices, s.problem.rows, cs.leximin(*cluster(1, 3, 8))):
-        assert len(repr(shown)) < 200
+    shown_in_a_line = (s, s.problem, s.prices, s.problem.rows, s.certificate, s.history)
+    for shown in (*shown_in_a_line, cs.leximin(*cluster(1, 3, 8))):
+        assert len(repr(shown)) < 400
         assert "\n" not in repr(shown)
     assert s.allocation.shape == s.x.shape == (12, 200)
     assert s.entries.ndim == 1

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def reason_of(error: Exception) -> str:
+    """Why a file cannot be used, in words: of the system's errors without number and path.
+
+    Args:
+        error: What reading or writing raised.
+
+    Examples:
+        >>> reason_of(FileNotFoundError(2, "No such file or directory", "runs.csv"))
+        'No such file or directory'
+    """
+    return getattr(error, "strerror", None) or str(error)
+
+
 @contextmanager
 def replacing(path: str | Path, remedy: str = "choose another path") -> Iterator[Path]:
     """A new file to write to, which takes the place of ``path`` when the body ends well.

@@ -138,6 +138,10 @@ class History:
     def __add__(self, other: History) -> History:
         return History(self.steps + other.steps)
 
+    def __repr__(self) -> str:
+        last = f", gap {self.steps[-1].gap:.1e} after {self.steps[-1].elapsed:.3g} s"
+        return f"History({len(self)} steps{last if self.steps else ''})"
+
     def frame(self) -> pd.DataFrame:
         """One row a step, one column a field of :class:`Progress`."""
         return pd.DataFrame([asdict(step) for step in self.steps])

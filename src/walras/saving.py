@@ -18,8 +18,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from walras import checks
 from walras.errors import DataError, InputError
-from walras.files import replacing
+from walras.files import reason_of, replacing
 
 FORMAT = 1  # of the file; a new one where old readers would read it wrong
 
@@ -63,7 +64,7 @@ _HOMES = {
 _NAMES = {(home, name.rpartition(".")[2]): name for name, home in _HOMES.items()}
 
 # What NumPy and the constructors raise on files that are damaged, cut short or of another kind.
-_DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile)
+_DAMAGED = (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile)
 
 
 @runtime_checkable
@@ -86,14 +87,15 @@ def save(result: object, path: str | Path) -> None:
         path: The file, usually ``.npz``; whole or not at all.
 
     Raises:
-        InputError: A part of it, such as a function of the user's, cannot be written.
+        InputError: A part of it, such as a function of the user's, cannot be written, or the path
+            is none.
         DataError: The file cannot be written.
     """
     arrays: list[Any] = []
     tree = _encoded(result, arrays, type(result).__name__)
     text = json.dumps({"walras": FORMAT, "result": tree})
     named = {f"a{k}": array for k, array in enumerate(arrays)}
-    with replacing(path) as fresh, fresh.open("wb") as stream:
+    with replacing(_path(path)) as fresh, fresh.open("wb") as stream:
         np.savez(stream, json=np.frombuffer(text.encode(), dtype=np.uint8), **named)
 
 
@@ -107,6 +109,7 @@ def load(path: str | Path) -> Any:
         The result, equal in all that is proved of it; what a solver kept beside it is gone.
 
     Raises:
+        InputError: ``path`` is no path.
         DataError: The file is missing, damaged, of a later version, or not written by Walras.
 
     Example:
@@ -117,21 +120,42 @@ def load(path: str | Path) -> Any:
         >>> round(wl.load(path).value, 6)
         0.666667
     """
+    path = _path(path)
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            if "header" in stored:  # of Predictor.save
-                return _class("Predictor").load(path)
-            content = json.loads(bytes(stored["json"]).decode())
-            if content["walras"] > FORMAT:
-                raise ValueError(f"it has format {content['walras']}, this version reads {FORMAT}")
-            return _decoded(content["result"], lambda k: stored[f"a{k}"])
+        with path.open("rb") as stream:
+            if not zipfile.is_zipfile(stream):
+                raise ValueError("it is no .npz file")
+            stream.seek(0)
+            return _read(path, np.load(stream, allow_pickle=False))
+    except OSError as error:
+        raise DataError(
+            f"the file cannot be read: {reason_of(error)}",
+            where=str(path),
+            allowed="a file that can be read",
+            remedy="check the path",
+        ) from error
     except _DAMAGED as error:
         raise DataError(
             f"cannot be read as a result: {error}",
             where=str(path),
             allowed=f"a file that save() of a result wrote, of format {FORMAT} or before",
-            remedy="save the result again with this version of Walras",
+            remedy="give such a file; one that is damaged or newer has to be saved again",
         ) from error
+
+
+def _read(path: Path, stored: Any) -> Any:
+    """The result in an open ``.npz`` file."""
+    if "header" in stored:  # of Predictor.save
+        return _class("Predictor").load(path)
+    content = json.loads(bytes(stored["json"]).decode())
+    if content["walras"] > FORMAT:
+        raise ValueError(f"it has format {content['walras']}, this version reads {FORMAT}")
+    return _decoded(content["result"], lambda k: stored[f"a{k}"])
+
+
+def _path(given: str | Path) -> Path:
+    checks.of_kind(given, (str, Path), "path", "a path", remedy="give the path of a file")
+    return Path(given)
 
 
 def saved_fields(given: Any, *without: str) -> dict[str, Any]:

@@ -263,7 +263,7 @@ def _checked(
         problem,
         (Separable, Leximin),
         "problem",
-        "a Separable or a Leximin",
+        "a Separable, a Leximin, a walras.Problem or a cvxpy problem",
         remedy="state it with walras.domains, or as a walras.Problem in cvxpy expressions",
     )
     stated = _with_whole_entries(stated) if integer else stated

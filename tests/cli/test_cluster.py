@@ -102,7 +102,11 @@ def test_explanations_and_worth_as_the_library_has_them(run: Run) -> None:
     found = record(run, "--explain", "a", "--worth")
     assert found["explanations"]["a"].startswith("a gets ")
     assert [row["one more of"] for row in found["worth"]] == ["capacity[v100]", "capacity[k80]"]
-    assert isinstance(run("--explain", "z").exception, InputError)
+    unknown = run("--explain", "z")
+    assert isinstance(unknown.exception, InputError)
+    assert unknown.exception.where == "--explain"
+    assert not unknown.stdout  # told before the solve
+    assert "share used" in result.stdout  # unlike the amount that the table of resources calls used
     assert isinstance(run("--worth", "-o", "csv").exception, InputError)
 
 
@@ -110,7 +114,7 @@ def test_what_changed_since_a_solution_that_was_saved(run: Run, tmp_path: Path) 
     saved = str(tmp_path / "before.npz")
     assert run("--save", saved).exit_code == 0
     result = run("--diff", saved, resources="resource,capacity\nv100,2\nk80,1\n")
-    assert "from the solution given to this one: max-min fairness 0.645161 ->" in result.stdout
+    assert "from the earlier solution to this one: max-min fairness 0.645161 ->" in result.stdout
     assert "price of" in result.stdout
 
 

@@ -291,3 +291,5 @@ def test_methods_are_compared_on_a_log_of_ones_own(tmp_path: Path) -> None:
     assert "paired t-tests" in page
     with pytest.raises(InputError, match="is given without --log"):
         RUN.invoke(app, ["compare", *options[2:4]], catch_exceptions=False)
+    with pytest.raises(InputError, match="is given without --features"):
+        RUN.invoke(app, ["compare", *options[:2]], catch_exceptions=False)

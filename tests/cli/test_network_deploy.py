@@ -39,7 +39,7 @@ def test_a_scenario_is_deployed_and_replayed(tmp_path: Path) -> None:
     run = _walras("deploy", str(file), "--folder", str(folder), "-o", "json")
     assert run.returncode == 0, run.stderr
     (facts,) = json.loads(run.stdout)
-    assert facts["ran to the end"] == facts["centres"] == 3
+    assert facts["alive at the end"] == facts["centres"] == 3
     assert facts["quanta held and in flight over the budget"] == 0
     assert facts["shares held"] == facts["budget"]
     assert 0.0 < facts["slowest epoch, s"] < facts["slowest epoch at equal shares, s"]
@@ -101,7 +101,7 @@ def test_ctrl_c_says_how_far_it_came_and_a_resume_adds_its_steps(tmp_path: Path)
         "deploy", str(file), "--folder", str(folder), "--resume", "--steps", "20", "-o", "json"
     )
     assert again.returncode == 0, again.stderr
-    assert json.loads(again.stdout)[0]["ran to the end"] == 3
+    assert json.loads(again.stdout)[0]["alive at the end"] == 3
     ticks = [row["ticks"] for row in _rows("replay", str(folder))]
     assert min(ticks) >= int(stopped[1]) + 20
 

@@ -97,8 +97,8 @@ BAD_TABLES: dict[str, tuple[dict[str, str], str, str]] = {
     "throughput of an unknown job": (
         {"throughput": THROUGHPUT + "e,1,1\n"}, "throughput.csv, line 6", "unknown job 'e'",
     ),
-    "unknown resource": (
-        {"throughput": THROUGHPUT.replace("k80", "k90")}, "throughput.csv, line 1", "'k90'",
+    "misspelt resource": (
+        {"throughput": THROUGHPUT.replace("k80", "k90")}, "resources.csv, line 3", "'k80'",
     ),
     "resource without throughput": (
         {"resources": RESOURCES + "p100,2\n"}, "resources.csv, line 4", "'p100'",

@@ -24,7 +24,7 @@ def demo() -> Demo:
 
 def test_ten_lines_in_80_columns_name_every_section(demo: Demo) -> None:
     lines = summary(demo)
-    assert len(lines) <= 12
+    assert len(lines) <= 10
     assert max(map(len, lines)) <= 80
     names = [line.split()[0] for line in lines if not line.startswith(" ")]
     assert names == ["Data", "Placing", "Learning", "Round", "Large", "Network", "Time"]

@@ -34,7 +34,7 @@ def test_a_dearer_resource_is_the_reason() -> None:
     assert "capacity[v100]" in d.began
     assert records(d.prices)[0]["change"] == pytest.approx(d.prices["change"].abs().max())
     assert d.values == pytest.approx((before.value, now.value))
-    first = f"from the solution given to this one: total throughput {before.value:.6g} -> "
+    first = f"from the earlier solution to this one: total throughput {before.value:.6g} -> "
     assert str(d).startswith(f"{first}{now.value:.6g}\n")
     assert "differ" not in str(d)
     for part in ("1 units moved among 1 demands; 1 arrived, 0 departed.", "arrived: graph"):

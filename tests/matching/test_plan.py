@@ -98,3 +98,10 @@ def test_the_plan_in_words() -> None:
         match(*one(1, 3, 5), 0.7).explain("nobody")
     with pytest.raises(wl.InputError, match="there is no task 5"):
         match(*one(1, 3, 5), 0.7).explain(5)
+
+
+def test_a_task_without_a_label_is_found_by_the_name_that_is_shown() -> None:
+    plan = match(np.ones((2, 3)), np.ones((2, 3)), 0.5)
+    assert plan.explain("task 1") == plan.explain(1)
+    with pytest.raises(wl.InputError, match="no task 'task 3'"):
+        plan.explain("task 3")

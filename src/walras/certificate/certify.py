@@ -12,6 +12,7 @@ from walras.certificate.repair import repaired
 from walras.certificate.structure import structure
 from walras.checks import read_only
 from walras.separable import Separable, utility
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 PRICES = "prices"  # the source of a bound that was recomputed from the prices
@@ -20,6 +21,7 @@ _BROKEN = 1e-6  # violation from which a value is not the value of an allocation
 LEAST_TERMS = 1e-3  # the gap's denominator is at least this share of the objective's terms
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """The facts that are proved about one allocation.

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 import typer
 
+from walras import checks
 from walras.cli.common.engine_options import (
     EngineName,
     EngineOption,
@@ -185,6 +186,8 @@ def cluster(
         throughput, jobs, resources, quota, previous, drain=drain or (), keep_good=keep_good
     )
     _warn(given)
+    for job in explain or ():
+        checks.one_of(job, "--explain", list(given.throughput.columns), "job")
     if normalise is not Unit.NONE:
         if objective is Objective.MAKESPAN:
             raise InputError(

@@ -316,10 +316,17 @@ def _data(
     if log is None:
         chosen = clusters.split(",") if clusters and "," in clusters else clusters
         return predict.recipe(name, clusters=chosen, train_tasks=train, seed=seed)
+    if features is None:
+        raise InputError(
+            "is given without --features",
+            where="--log",
+            allowed="a log and the features of its tasks",
+            remedy="add --features FILE: task, then a column a feature",
+        )
     found = predict.read_log(log)
     for problem in found.problems:
         tell(f"{'time ' if problem.kept else ''}left out: {problem}")
-    return found.tasks(None if features is None else predict.read_features(features))
+    return found.tasks(predict.read_features(features))
 
 
 def _numbers(text: str, where: str) -> list[int]:

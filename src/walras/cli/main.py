@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from walras.cli.common.errors import guarded
 from walras.cli.common.streams import keep_stdout_for_results
-from walras.cli.common.usage_errors import run
+from walras.cli.common.usage_errors import options_of, run
 
 
 @dataclass(frozen=True)
@@ -136,4 +136,4 @@ def main() -> None:
     """Entry point of the ``walras`` script."""
     keep_stdout_for_results()
     arguments = sys.argv[1:]
-    guarded(lambda: run(app, arguments), arguments)
+    guarded(lambda: run(app, arguments), arguments, lambda: options_of(app, arguments))

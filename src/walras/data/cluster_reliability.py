@@ -13,6 +13,7 @@ import pandas as pd
 from walras.data.dataset import Source
 from walras.data.formats.csv_table import read_csv
 from walras.data.store import unreadable
+from walras.short_repr import short_repr
 
 NAME = "cluster_reliability"
 FILE = "derived_reliability.csv"
@@ -30,6 +31,7 @@ COLUMNS = (
 _SECONDS = ("complete_gpu_time", "cancel_gpu_time", "fail_gpu_time")
 
 
+@short_repr
 @dataclass(frozen=True)
 class ClusterReliability:
     """How the GPU jobs of production clusters ended.

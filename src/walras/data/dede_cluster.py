@@ -10,6 +10,7 @@ import numpy as np
 
 from walras.data.dataset import Source
 from walras.data.store import read_amounts, unreadable
+from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
 NAME = "dede_cluster"
@@ -19,6 +20,7 @@ SHAPE = (10, 2588, 6)
 SCALE_FACTORS = (1, 2, 4, 8, 16, 32)
 
 
+@short_repr
 @dataclass(frozen=True)
 class ClusterThroughputs:
     """How fast each job runs on each worker type, with each number of workers.

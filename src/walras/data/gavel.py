@@ -15,6 +15,7 @@ import pandas as pd
 from walras import checks
 from walras.data.dataset import Source
 from walras.data.store import unreadable
+from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
 NAME = "gavel"
@@ -25,6 +26,7 @@ Measurements = Mapping[str, Mapping[tuple[str, int], float]]
 """Steps per second of a job running alone: cluster -> (job type, scale factor) -> steps/s."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class GavelThroughputs:
     """How fast each job type trains on each GPU type when it runs alone.

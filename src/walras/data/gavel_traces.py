@@ -17,6 +17,7 @@ from walras.data.dataset import Source
 from walras.data.formats.csv_table import read_csv
 from walras.data.store import unpacked, unreadable
 from walras.errors import DataError
+from walras.short_repr import short_repr
 
 NAME = "gavel_traces"
 FILE = "traces.csv.gz"
@@ -47,6 +48,7 @@ TRACES = (
 )
 
 
+@short_repr
 @dataclass(frozen=True)
 class JobTraces:
     """Jobs of many traces in one table.

@@ -16,6 +16,7 @@ from walras.data.dataset import Source
 from walras.data.formats.csv_table import read_csv
 from walras.data.store import unreadable
 from walras.errors import DataError
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 NAME = "lb_random"
@@ -24,6 +25,7 @@ ROUNDS = 100
 _COLUMNS = ("round", "u")
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class RoundNumbers:
     """One number a round; the loads of round r fall as a power ``0.25 + 0.5 u_r`` of the rank.

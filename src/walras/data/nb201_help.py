@@ -18,6 +18,7 @@ from walras.data.formats.csv_table import read_csv
 from walras.data.formats.pickles import load_plain, load_plain_after
 from walras.data.store import MOST_UNPACKED, unreadable
 from walras.errors import DataError
+from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
 NAME = "nb201_help"
@@ -40,6 +41,7 @@ _SUFFIXES = ("_1", "_32", "_256")
 _ZIP, _LEGACY_HEADER = b"PK", 3  # torch's two formats; magic, protocol and system stand first
 
 
+@short_repr
 @dataclass(frozen=True)
 class Latencies:
     """Time of one forward pass of every network on every device.

@@ -12,6 +12,7 @@ import numpy as np
 from walras.data.dataset import Source
 from walras.data.formats.pickles import load_plain
 from walras.data.store import read_amounts
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 NAME = "te_b4_real"
@@ -19,6 +20,7 @@ FILE = "b4_real_tm.npy"
 SHAPE = (36, 12, 12)
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class B4Traffic:
     """Traffic between the nodes of B4 over time.

@@ -11,6 +11,7 @@ import pandas as pd
 from walras.data.dataset import Source
 from walras.data.formats.csv_table import read_csv
 from walras.data.store import unreadable
+from walras.short_repr import short_repr
 
 NAME = "zeus"
 GPUS = ("v100", "a40", "p100", "rtx6000")
@@ -32,6 +33,7 @@ _EPOCHS = (*CONFIGURATION, "power_limit", "time_per_epoch", "average_power")
 _RUNS = (*CONFIGURATION, "learning_rate", "run", "target_metric", "target_epoch")
 
 
+@short_repr
 @dataclass(frozen=True)
 class ZeusTraces:
     """Times of epochs and the epochs that runs needed.

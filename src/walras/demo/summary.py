@@ -1,4 +1,4 @@
-"""The demo in about ten lines: what came out of each section, and on whose numbers."""
+"""The demo in ten lines: what came out of each section, and on whose numbers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def summary(demo: Demo) -> list[str]:
         entries.append(("Placing", _placement(demo.placement)))
         if demo.placement.trained is not None:
             entries.append(("Learning", _learning(demo.placement.trained)))
-    names = ("Round", "Large")
-    entries += [(name, _round(c)) for name, c in zip(names, demo.rounds, strict=False)]
+    lines_of = (("Round", _round), ("Large", _large))
+    entries += [(name, line(c)) for (name, line), c in zip(lines_of, demo.rounds, strict=False)]
     if demo.network is not None:
         entries.append(("Network", _network(demo.network)))
     entries.append(("Time", f"{demo.seconds:.1f} s"))
@@ -47,7 +47,7 @@ def headline(demo: Demo) -> str:
     if not any(drawn):
         return "measured by others; the large round and the network are synthetic"
     if not all(drawn):
-        return "SYNTHETIC in part, see the headings; walras data fetch gets the real sets"
+        return "SYNTHETIC in part, see headings; walras data fetch gets the real sets"
     return "SYNTHETIC, nothing was measured; walras data fetch gets the real sets"
 
 
@@ -66,25 +66,42 @@ def _placement(section: PlacementSection) -> str:
 def _learning(section: LearningSection) -> str:
     gain, error = section.gain
     before, after = (100 * float(p.elastic.mean()) for p in (section.before, section.after))
-    surely = "" if abs(gain) > error else ", no sure difference"
+    surely = "" if abs(gain) > error else ", not significant"
     return (
-        f"through the matching: regret {before:.1f} % -> {after:.1f} % on "
-        f"{len(section.after.elastic):,} unseen rounds{surely}"
+        f"by decisions: regret {before:.1f} % -> {after:.1f} % on "
+        f"{len(section.after.elastic):,} rounds{surely}"
     )
 
 
 def _round(comparison: Comparison) -> str:
-    size = f"{len(comparison.round.size):,} jobs on {len(comparison.round.capacity)} GPU types"
     best, greedy = comparison.of(scheduling.MAX_MIN), comparison.of(scheduling.GREEDY)
     if best is None or best.solution is None:
-        return f"{size}: stopped before the first policy"
-    optimal = best.solution.status is Status.OPTIMAL
-    proof = f"proved optimal to {best.solution.gap:.0e}" if optimal else "not proved optimal"
+        return f"{_size(comparison)}: stopped before the first policy"
     than = "" if greedy is None else f" (greedy: {greedy.judged.least:.2f})"
     return (
-        f"{size}: the worst-off job gets {best.judged.least:.2f} of an equal share{than}; "
-        f"{proof} in {scheduling.duration(best.seconds)}"
+        f"{_size(comparison)}: the worst-off job gets {best.judged.least:.2f} of an equal "
+        f"share{than}; {_proof(best)}"
     )
+
+
+def _large(comparison: Comparison) -> str:
+    """As the round above it, in one line."""
+    best, size = comparison.of(scheduling.MAX_MIN), comparison.round.throughput.shape
+    if best is None or best.solution is None:
+        return f"{_size(comparison)}: stopped before the first policy"
+    proof = _proof(best).removeprefix("proved ")
+    return f"{size[1]:,} jobs, {size[0]} types: worst-off {best.judged.least:.2f}; {proof}"
+
+
+def _size(comparison: Comparison) -> str:
+    return f"{len(comparison.round.size):,} jobs on {len(comparison.round.capacity)} GPU types"
+
+
+def _proof(best: scheduling.Outcome) -> str:
+    proof, solution = "not proved optimal", best.solution
+    if solution is not None and solution.status is Status.OPTIMAL:
+        proof = f"proved optimal to {solution.gap:.0e}"
+    return f"{proof} in {scheduling.duration(best.seconds)}"
 
 
 def _network(section: NetworkSection) -> str:

@@ -90,7 +90,7 @@ class Difference:
         """Which round is the earlier one, by its value, and whether the two compare."""
         (aim, now_aim), (value, now) = self.objectives, self.values
         if aim == now_aim:
-            return [f"from the solution given to this one: {aim} {value:.6g} -> {now:.6g}"]
+            return [f"from the earlier solution to this one: {aim} {value:.6g} -> {now:.6g}"]
         return [
             f"from the solution given ({aim} {value:.6g}) to this one ({now_aim} {now:.6g})",
             "The objectives differ: so do the units of the prices before and now.",

@@ -11,6 +11,7 @@ import scipy
 
 from walras.errors import InputError
 from walras.predict import SETTINGS
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 CELL = ["setting", "train_tasks", "tasks_per_round"]
@@ -38,6 +39,7 @@ def on_one_cluster(frame: pd.DataFrame) -> tuple[str, ...]:
     return tuple(str(name) for name in every.index[every])
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Paired:
     """A method and its baseline, cell by cell on the same seeds.

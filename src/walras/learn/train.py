@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from walras.errors import DataError, EngineError, InputError
-from walras.files import replacing
+from walras.files import reason_of, replacing
 from walras.learn.decide import placed_by
 from walras.learn.heads import Trainable
 from walras.learn.losses import Loss, Rounds, forward_loss, implicit_loss
@@ -244,7 +244,7 @@ class _Run:
             identity, steps = state["identity"], state["steps"]
         except _DAMAGED as error:
             raise DataError(
-                f"cannot be read as a checkpoint: {error}",
+                f"cannot be read as a checkpoint: {reason_of(error)}",
                 where=str(path),
                 allowed="a file written by walras.learn",
                 remedy="delete it to begin anew",

@@ -13,11 +13,13 @@ from walras.machine import cores
 from walras.matching.metrics import Outcome, evaluate
 from walras.matching.round import FLOOR_ROUNDING, Round, check_rounds, matrix
 from walras.matching.speedup import Speedup, zeta_table
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints, Longs
 
 NODES = 2_000_000  # nodes a round; about half a second
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Matches:
     """Assignments of many rounds, with a proved bound for each.

@@ -13,9 +13,11 @@ import numpy.typing as npt
 from walras.errors import InputError
 from walras.matching.round import FLOOR_ROUNDING, Round
 from walras.matching.speedup import Speedup, zeta_table
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What assignments achieve: one number per round, and the loads per cluster.
@@ -160,6 +162,7 @@ def value_of(round_: Round, assignment: Ints, outcome: Outcome) -> float:
     return value
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Scores:
     """How the rounds of a method compare with the oracle's, one number per round.

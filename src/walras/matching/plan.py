@@ -234,15 +234,17 @@ class Plan:
 
     def _task(self, task: str | int) -> int:
         names, n = self.round.tasks, self.round.shape[1]
-        if isinstance(task, str) and task in names:
-            return names.index(task)
+        if isinstance(task, str):
+            shown = names or [self.round.task_name(j) for j in range(n)]
+            if task in shown:
+                return shown.index(task)
         if isinstance(task, int | np.integer) and -n <= task < n:
             return int(task) % n
         raise InputError(
             f"there is no task {task!r}",
             where="explain",
-            allowed=f"0 to {n - 1}" + (", or a task's label" if names else ""),
-            remedy="plan.round.tasks holds the labels",
+            allowed=f"0 to {n - 1}, or a task's name",
+            remedy="plan.frame() has the names",
         )
 
     def placements(self) -> list[Placement]:

@@ -18,6 +18,7 @@ from walras.matching.relaxed_newton import newton
 from walras.matching.round import check_rounds
 from walras.matching.smoothed import Curve, Forces, Smoothed, Smoothing, State, even_load
 from walras.matching.speedup import Decay
+from walras.short_repr import short_repr
 from walras.status import Status
 
 __all__ = ["Relaxed", "Smoothing", "relaxed_match"]
@@ -26,6 +27,7 @@ MODES = ("newton", "mirror", "paper")
 SOLVED = 1e-8  # residual up to which a round counts as solved, unless a looser one was asked for
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Relaxed:
     """Fractional matchings of a batch of rounds: the minima of the smoothed problem.

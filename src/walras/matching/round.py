@@ -15,6 +15,7 @@ from walras.errors import InfeasibleError, InputError
 from walras.matching.asked import Asked, allowed
 from walras.matching.speedup import Speedup, zeta_table
 from walras.matching.terms import Terms
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats
 
 Table = npt.ArrayLike | pd.DataFrame
@@ -22,6 +23,7 @@ Table = npt.ArrayLike | pd.DataFrame
 FLOOR_ROUNDING = 1e-9  # a mean success this far below the floor still meets it
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Round:
     """One round of matching, checked when built; see :meth:`of` for tables and labels.

@@ -19,9 +19,11 @@ from walras.network.methods.interfaces import Setting
 from walras.network.methods.steps import Steps
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.network_problem import NetworkProblem
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Advice:
     """Safe steps, with the rates and the traffic that they give.

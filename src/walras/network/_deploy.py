@@ -399,8 +399,10 @@ def _manifest(plan: Plan, folder: Path, pace: Json, *, resume: bool) -> Manifest
         raise InputError(
             f"holds {'no' if resume else 'a'} deployment",
             where=str(folder),
-            allowed="an empty folder, or resume with the folder of an earlier deployment",
-            remedy="leave resume out" if resume else "resume it, or choose another folder",
+            allowed="an empty folder, or resume=True and the folder of an earlier deployment",
+            remedy="leave resume=True out"
+            if resume
+            else "go on with resume=True, or choose another folder",
         )
     if resume:
         manifest = Manifest.read(folder)

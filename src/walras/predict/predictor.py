@@ -15,13 +15,14 @@ import pandas as pd
 
 from walras import checks
 from walras.errors import DataError, InputError
-from walras.files import replacing
+from walras.files import reason_of, replacing
 from walras.predict.models.calibration import apply_logistic, logit
 from walras.predict.models.glm import inverse_link
 from walras.predict.models.model import Arrays, AverageModel, LinearModel, Model
 from walras.predict.tasks import Tasks, tasks_of
 from walras.predict.unseen import unseen
 from walras.saving import saved_fields
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats
 
 _FORMAT = 1
@@ -29,6 +30,7 @@ _ARRAYS = ("times", "success", "low", "high", "success_low", "success_high", "sp
 _TILT = {"ucb-optimistic": -1.0, "ucb-pessimistic": 1.0}
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """Predicted time and success of tasks on clusters, with intervals.
@@ -88,6 +90,7 @@ class Prediction:
         )
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Predictor:
     """A trained predictor of time and success on each cluster; :func:`fit` makes one.
@@ -350,7 +353,7 @@ def load(path: str | Path, module: Callable[[], Any] | None = None) -> Predictor
 
 def _damaged(error: Exception, where: str) -> DataError:
     return DataError(
-        f"cannot be read as a predictor: {error}",
+        f"cannot be read as a predictor: {reason_of(error)}",
         where=where,
         allowed="a file written by Predictor.save",
         remedy="train and save it again",

@@ -13,9 +13,11 @@ from walras import checks
 from walras.errors import InputError
 from walras.predict.graphs.features import feature_rows
 from walras.predict.graphs.graph import TaskGraph
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Longs
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Tasks:
     """N tasks, their features, and their measured times and success on M clusters.

@@ -157,5 +157,5 @@ def worth_table(solution: Solution) -> Table:
     frame = solution.worth()
     names = ("row", "price", "utilisation", "gain_of_one", "holds_down", "holds_up", "basis")
     rows = [tuple(row) for row in frame[list(names)].itertuples(index=False)]
-    columns = ("one more of", "price", "used", "gains", "holds -", "holds +", "basis")
+    columns = ("one more of", "price", "share used", "gains", "holds -", "holds +", "basis")
     return Table(columns, rows, "what one more unit buys, and how far its price holds", 3)

@@ -87,7 +87,7 @@ def facts_of_deployment(stated: Scenario, found: Deployment) -> dict[str, Any]:
     return {
         **_synthetic(stated),
         "centres": len(found.alive),
-        "ran to the end": int(found.alive.sum()),
+        "alive at the end": int(found.alive.sum()),
         "cost gap": found.cost_gap,
         "quanta held and in flight over the budget": found.audit,
         "shares held": float(found.problem.quanta.shares(found.held).sum()),

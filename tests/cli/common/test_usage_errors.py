@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from walras.cli import main as command
-from walras.cli.common.usage_errors import as_option
+from walras.cli.common.usage_errors import as_option, in_options, options_of
 
 SOLVE = ("solve", "cluster", "--throughput", "t", "--jobs", "j", "--resources", "r")
 
@@ -105,3 +105,21 @@ def test_a_group_alone_shows_its_help() -> None:
     )
     assert "walras data list" in run.stdout + run.stderr
     assert "error[" not in run.stderr
+
+
+def test_advice_names_options_in_the_place_of_arguments(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = options_of(command.app, ["match", "--min-success", "0.9"])
+    assert {"--min-success", "--shortfall-price", "-o"} <= options
+    assert "--resume" in options_of(command.app, ["network", "deploy", "x.toml"])
+    said = "lower min_success or give shortfall_price; keep task_min_success; leave resume=True out"
+    assert in_options(said, {"--min-success", "--shortfall-price", "--resume"}) == (
+        "lower --min-success or give --shortfall-price; keep task_min_success; leave --resume out"
+    )
+    table = tmp_path / "t.csv"
+    table.write_text("task,a,b\nx,0.5,0.5\n")
+    given = ("match", "--times", str(table), "--success", str(table), "--min-success", "0.9")
+    code, _, shown = end(given, monkeypatch, capsys)
+    assert code == 3
+    assert "give --shortfall-price to pay" in shown

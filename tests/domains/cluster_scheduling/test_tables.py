@@ -61,6 +61,19 @@ def test_a_drained_resource_is_left_out(tmp_path: Path, texts: dict[str, str]) -
     assert found.throughput.to_numpy().tolist() == [[2.0, 1.0, 3.0]]
 
 
+def test_columns_that_are_no_resource_are_ignored_with_one_note(tmp_path: Path) -> None:
+    speeds = "job,a100,site,v100,note\nlarge,4,x,1,\nsmall,,y,2,\nmiddle,3,x,3,slow\n"
+    found = tables(tmp_path, speeds=speeds, jobs=JOBS.replace("weight", "owner"))
+    pd.testing.assert_frame_equal(found.throughput, tables(tmp_path).throughput)
+    said = "column 'site' of speeds.csv, 'note' of speeds.csv, 'owner' of jobs.csv"
+    assert tables(tmp_path, speeds=speeds, jobs=JOBS.replace("weight", "owner")).note == (
+        f"ignored: {said}; see --help for the columns"
+    )
+    rest = tables(tmp_path, resources=RESOURCES.replace("v100,16\n", ""), keep="yes")
+    assert list(rest.throughput.index) == ["a100"]
+    assert "'v100' of speeds.csv" in rest.note
+
+
 def test_quotas_count_the_groups_within(tmp_path: Path) -> None:
     quota = tables(tmp_path, quota=QUOTA).quota
     assert quota is not None
@@ -103,7 +116,6 @@ def test_a_row_that_cannot_be_used_is_an_error_or_left_out(tmp_path: Path, kind:
         ({"drain": "h100"}, "there is no resource 'h100'"),
         ({"drain": "a100 v100"}, "no resource is left"),
         ({"resources": RESOURCES + "h100,4\n"}, "no throughput for resource 'h100'"),
-        ({"resources": RESOURCES.replace("v100,16\n", "")}, "unknown resource 'v100'"),
         ({"speeds": SPEEDS + "extra,1,1\n"}, "unknown job 'extra'"),
         ({"quota": QUOTA.replace("lab,10,", "lab,10,team")}, "is around itself"),
         ({"quota": QUOTA.replace("4,lab", "4,firm")}, "unknown group 'firm'"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from walras.cli.common.streams import tell
-from walras.cli.common.usage_errors import UsageError, as_option
+from walras.cli.common.usage_errors import UsageError, as_option, in_options
 from walras.errors import (
     DataError,
     EngineError,
@@ -102,21 +102,29 @@ def ending(status: Status, gap: float, unit: str = "") -> str:
     return f"{status.message} Gap: {proved}."
 
 
-def describe(error: WalrasError, arguments: Sequence[str] = ()) -> str:
+def describe(
+    error: WalrasError, arguments: Sequence[str] = (), options: Collection[str] = ()
+) -> str:
     """An error as the command line shows it: what, where, what is allowed, what to do.
 
     Args:
         error: What went wrong.
         arguments: Of the command line; an option among them is named in the place of its setting.
+        options: All options of the command; advice names them in the place of its arguments.
     """
-    lines = [f"error[{_code_and_kind(error)[1]}]: {error.what}"]
+    lines = [f"error[{_code_and_kind(error)[1]}]: {in_options(error.what, options)}"]
     where = as_option(error.where, arguments)
-    parts = (("where", where), ("allowed", error.allowed), ("remedy", error.remedy))
+    advice = (in_options(text, options) for text in (error.allowed, error.remedy))
+    parts = zip(("where", "allowed", "remedy"), (where, *advice), strict=True)
     lines += [f"  {label + ':':<9}{text}" for label, text in parts if text]
     return "\n".join(lines)
 
 
-def guarded(command: Callable[[], int], arguments: Sequence[str] = ()) -> None:
+def guarded(
+    command: Callable[[], int],
+    arguments: Sequence[str] = (),
+    options: Callable[[], Collection[str]] = frozenset,
+) -> None:
     """Run a command and exit with its code; show a ``WalrasError`` and exit with the error's."""
     try:
         code = command()
@@ -124,7 +132,8 @@ def guarded(command: Callable[[], int], arguments: Sequence[str] = ()) -> None:
             sys.stdout.flush()  # a disk that is full shows itself here
         sys.exit(code)
     except WalrasError as error:
-        tell(describe(error, arguments))
+        known = () if isinstance(error, UsageError) else options()
+        tell(describe(error, arguments, known))
         sys.exit(exit_code(error))
     except MemoryError:
         told = EngineError(

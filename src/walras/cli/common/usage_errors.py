@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 import typer
@@ -45,6 +46,27 @@ def as_option(where: str, arguments: Sequence[str]) -> str:
     words = (word.removeprefix(f"{ENGINE_OPTION}=") for word in arguments)
     stated = where != name and any(word.startswith(f"{name}=") for word in words)
     return f"{ENGINE_OPTION} {name}" if stated else where
+
+
+def options_of(app: typer.Typer, arguments: Sequence[str]) -> frozenset[str]:
+    """The options of the command that arguments name, such as ``--min-success``."""
+    command: Any = typer.main.get_command(app)
+    for word in arguments:
+        if not hasattr(command, "resolve_command") or word.startswith("-"):
+            break
+        context = command.make_context("walras", [], resilient_parsing=True)
+        command = command.resolve_command(context, [word])[1]
+    return frozenset(name for param in command.params for name in param.opts)
+
+
+def in_options(text: str, options: Collection[str]) -> str:
+    """A sentence of the library in which ``some_name`` and ``name=True`` are the options."""
+
+    def option(found: re.Match[str]) -> str:
+        name = "--" + (found[1] or found[2]).replace("_", "-")
+        return name if name in options else found[0]
+
+    return re.sub(r"\b([a-z_]+)=True\b|\b([a-z]+(?:_[a-z]+)+)\b", option, text)
 
 
 def _told(error: Any, arguments: Sequence[str]) -> UsageError:

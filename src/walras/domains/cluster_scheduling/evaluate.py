@@ -14,9 +14,11 @@ from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling import quota as quotas
 from walras.domains.cluster_scheduling.matrices import Matrix, Vector
 from walras.domains.cluster_scheduling.quota import Quota
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """Throughputs, use and feasibility of one allocation.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,7 +61,8 @@ def read_tables(
     """Read and match all tables.
 
     Args:
-        throughput: ``job, <resource>, <resource>, ...``; empty or 0 where a job cannot run.
+        throughput: ``job, <resource>, <resource>, ...``; empty or 0 where a job cannot run. Columns
+            that are no resource of ``resources`` are ignored, with a note.
         jobs: ``job, size[, weight][, steps][, group]``.
         resources: ``resource, capacity``; capacity 0 drains a resource.
         quota: ``group, limit[, parent]``.
@@ -76,6 +77,8 @@ def read_tables(
     speeds = read(throughput, "job", (), None, distinct=not keep_good)
     job = read(jobs, "job", ("size",), ("weight", "steps", "group"), distinct=not keep_good)
     resource = read(resources, "resource", ("capacity",), (), distinct=not keep_good)
+    others = tuple(name for name in speeds.columns[1:] if name not in resource.keys)
+    speeds = replace(speeds, ignored=others)  # no resource of the cluster
     bad = _Bad(keep_good)
     capacity = _capacities(resource, speeds, drain, bad)
     order = [name for name, number in capacity.items() if number > 0]
@@ -164,7 +167,6 @@ def _capacities(
     for name in drain:
         checks.one_of(name, "--drain", resource.keys, "resource")
     known = set(speeds.columns[1:])
-    _check_columns(speeds, set(resource.keys), resource, bad)
     found: dict[str, float] = {}
 
     for line in _distinct(resource, bad):
@@ -184,12 +186,6 @@ def _capacity(line: _Line, known: Collection[str], speeds: Sheet) -> float:
             remedy="add a column of throughputs, or remove the resource",
         )
     return line["capacity"].number(positive=False)
-
-
-def _check_columns(speeds: Sheet, resources: set[str], resource: Sheet, bad: _Bad) -> None:
-    for name in speeds.columns[1:]:
-        if name not in resources:
-            bad.refuse(name, _unknown(name, "resource", f"{speeds.path}, line 1", resource))
 
 
 def _unknown(label: str, kind: str, where: str, other: Sheet) -> InputError:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.domains.load_balancing.instance import Round
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats
 
 _ROOM = 1e300  # of servers without a limit, as a denominator
 
 
+@short_repr
 @dataclass(frozen=True)
 class Evaluation:
     """Moves, cost and feasibility of a placement, by plain arithmetic.

@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Round:
     """One round of load balancing; :func:`make_round` builds it from your data.

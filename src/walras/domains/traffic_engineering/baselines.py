@@ -22,12 +22,14 @@ from walras.domains.traffic_engineering.traffic import top_tenth
 from walras.engines.base import Engine
 from walras.engines.pop.engine import POP
 from walras.separable import Separable
+from walras.short_repr import short_repr
 from walras.solving import solve
 from walras.types import Bools, Floats
 
 _FULL = 1e-9  # share of its capacity below which the rest of a link counts as full
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Baseline:
     """A heuristic's flow.

@@ -11,9 +11,11 @@ from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import of_kind
 from walras.domains.traffic_engineering.paths import Paths
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """Loads of the links, and the served traffic, of one flow.

@@ -14,6 +14,7 @@ from walras.data.formats.graphs import read_demands
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import DataError, InputError
+from walras.files import reason_of
 from walras.types import Floats
 
 Demand = npt.ArrayLike | pd.DataFrame
@@ -156,7 +157,7 @@ def load_traffic(path: str | Path, network: Network) -> Floats:
         ValueError,
     ) as error:
         raise DataError(
-            f"cannot be read as a traffic matrix: {error}",
+            f"cannot be read as a traffic matrix: {reason_of(error)}",
             where=str(file),
             allowed="a .npy array, or a CSV table with the nodes' names",
             remedy="check the file",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from walras import checks
 from walras.errors import InputError
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints, Longs
 
 _Kind = TypeVar("_Kind")
@@ -20,6 +21,7 @@ _Kind = TypeVar("_Kind")
 _MERGE = "load_topology(..., parallel='merge'), on the command line --parallel merge"
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Network:
     """Directed links between nodes; validated when made, immutable afterwards.

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from walras.domains.traffic_engineering.network import Network, of_kind
 from walras.errors import InputError
 from walras.kernels.paths.arrays import path_keys
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints, Longs
 
 
@@ -43,6 +44,7 @@ class PairNames(Sequence[str]):
             yield f"{self._names[s]}->{self._names[t]}"
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Paths:
     """Candidate paths between pairs of nodes, pair by pair.

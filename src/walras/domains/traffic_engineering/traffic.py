@@ -19,6 +19,7 @@ from walras.domains.traffic_engineering.matrices import Demand, load_traffic
 from walras.domains.traffic_engineering.network import Network, generator, of_kind
 from walras.domains.traffic_engineering.paths import Paths
 from walras.errors import InputError
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats
 
 SIGMA = 2.477
@@ -212,6 +213,7 @@ def capped_traffic(demand: Demand, paths: Paths, multiple: float) -> Floats:
     return np.minimum(traffic, multiple * alone)
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class TrafficSeries:
     """Traffic over time.

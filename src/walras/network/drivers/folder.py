@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from walras.errors import DataError
+from walras.files import reason_of
 
 
 def made(folder: Path, mode: int = 0o777) -> Path:
@@ -77,7 +78,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(
-            f"cannot be read: {error}",
+            f"cannot be read: {reason_of(error)}",
             where=str(path),
             allowed="the folder of a deployment",
             remedy="give the folder that walras network deploy printed, or deploy in another one",

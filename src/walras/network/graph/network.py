@@ -18,6 +18,7 @@ from walras.data.formats.graphs import read_graph
 from walras.errors import InputError
 from walras.network.graph.random_graphs import draw
 from walras.network.graph.reading import link_pairs, link_weights, metropolis, read_links
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Longs
 
 _DENSE = 600  # number of nodes up to which spectra are computed in full
@@ -43,6 +44,7 @@ class Law:
     seed: int = 0
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Network:
     """A weighted graph of centres that talk to their neighbours.

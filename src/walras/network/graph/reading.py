@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from walras import checks
 from walras.errors import DataError, InputError
+from walras.files import reason_of
 from walras.types import Floats, Longs
 
 
@@ -82,7 +83,7 @@ def read_links(path: Path) -> tuple[Longs, list[float] | None]:
         weights = [float(row[2]) for row in rows] if rows and len(rows[0]) > 2 else None
     except (OSError, ValueError, IndexError) as error:
         raise DataError(
-            f"cannot be read as a network: {error}",
+            f"cannot be read as a network: {reason_of(error)}",
             where=str(path),
             allowed="lines of from,to or from,to,weight with centres from 0",
             remedy="correct that line",

@@ -13,6 +13,7 @@ from walras.errors import EngineError
 from walras.network.problem.cpu_costs import CPUCosts
 from walras.network.problem.losses import Loss
 from walras.network.problem.shards import Shards
+from walras.short_repr import short_repr
 from walras.types import Bools, Floats
 
 _HALVINGS = 200
@@ -21,6 +22,7 @@ _FLAT = 1e-13  # gradient at which Newton's steps end
 _DENSE = 1000  # number of scalars up to which a Hessian is formed
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """The optimum of a problem.

@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from walras import checks
 from walras.errors import InputError
+from walras.short_repr import short_repr
 from walras.types import Bools, Longs, Weights
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Shards:
     """Every centre's samples, padded to the longest shard.

@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.network.problem.losses import Loss
+from walras.short_repr import short_repr
 from walras.types import Weights
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class TestSet:
     """Samples kept for testing.

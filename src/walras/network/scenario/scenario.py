@@ -13,6 +13,7 @@ import numpy as np
 from walras import checks
 from walras import data as datasets
 from walras.errors import DataError
+from walras.files import reason_of
 from walras.network.backends import Backend
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -82,7 +83,7 @@ def read_scenario(path: Path) -> Scenario:
             content = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise DataError(
-            f"cannot be read: {error}",
+            f"cannot be read: {reason_of(error)}",
             where=str(path),
             allowed="a TOML file",
             remedy="walras network example prints one",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from walras import checks
 from walras.errors import InputError
+from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
 KINDS = (
@@ -23,6 +24,7 @@ KINDS = (
 _NUMBERS = ("macs", "params", "elements")
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class TaskGraph:
     """The computation of one task, as a directed graph without cycles.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from walras.errors import DataError
+from walras.files import reason_of
 from walras.predict.logs.text import read_csv
 
 
@@ -35,7 +36,7 @@ def read_features(path: Path) -> pd.DataFrame:
             raise ValueError(f"line {lines.ragged[0] + 1} has more or fewer cells than the header")
     except (OSError, ValueError) as error:
         raise DataError(
-            f"cannot be read: {error}",
+            f"cannot be read: {reason_of(error)}",
             where=str(path),
             allowed="CSV: task, then a column of numbers a feature",
             remedy="correct the file",

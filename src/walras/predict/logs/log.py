@@ -13,11 +13,12 @@ import pandas as pd
 
 from walras.errors import DataError, EngineError, InputError
 from walras.extras import install_hint
-from walras.files import replacing, write_csv
+from walras.files import reason_of, replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
 from walras.predict.graphs.graph import TaskGraph, closed_form
 from walras.predict.logs.text import read_csv
 from walras.predict.tasks import Tasks, names_of
+from walras.short_repr import short_repr
 from walras.types import Floats
 
 COLUMNS = ("task", "cluster", "seconds", "outcome")
@@ -67,6 +68,7 @@ class Problem:
         )
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class TaskLog:
     r"""A log of finished runs.
@@ -210,7 +212,7 @@ def read_log(path: str | Path | pd.DataFrame) -> TaskLog:
             table = pd.DataFrame(lines.rows, columns=list(lines.header), dtype=str)
             numbers, ragged = lines.numbers, lines.ragged
     except (OSError, ValueError) as error:
-        raise _unusable(f"cannot be read: {error}", path) from error
+        raise _unusable(f"cannot be read: {reason_of(error)}", path) from error
     return check_log(_columns(table, path), str(path), numbers=numbers, ragged=ragged)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 
 from walras.errors import DataError, InputError
+from walras.files import reason_of
 from walras.predict.logs.log import TaskLog, check_log
 from walras.predict.logs.text import read_text
 
@@ -124,7 +125,7 @@ def read_sacct(
         rows, broken = (_json_rows(text), []) if is_json else _text_rows(text, delimiter)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
-            f"cannot be read as sacct's output: {error}",
+            f"cannot be read as sacct's output: {reason_of(error)}",
             where=str(path),
             allowed="the text of sacct -P with its header, or sacct --json",
             remedy=COMMAND,

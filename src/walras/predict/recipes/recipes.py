@@ -16,6 +16,7 @@ from walras.data.zeus import GPUS
 from walras.errors import InputError
 from walras.predict.recipes.pools import SETTINGS, Pool, Requests, gavel_pool, nb201_pool, zeus_pool
 from walras.predict.tasks import Tasks
+from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
 Split = Literal["train", "validation", "test"]
@@ -26,6 +27,7 @@ RECIPES = ("nb201", "gavel", "zeus")
 DEFAULTS = {"nb201": SETTINGS["A"], "gavel": GAVEL_CLUSTERS, "zeus": GPUS}
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """Tasks on clusters, split into training, validation and test sets.
