@@ -77,7 +77,8 @@ def test_foreign_files_are_refused(content: bytes | None, words: str, tmp_path: 
 
 def test_a_path_that_is_none_is_refused() -> None:
     s = wl.solve(cs.max_min(*cluster(1, 3, 8)), engine="interior", threads=1)
-    for use in (wl.load, s.save):
+    uses: list[Any] = [wl.load, s.save]
+    for use in uses:
         with pytest.raises(wl.InputError, match="is 5") as caught:
             use(5)
         assert caught.value.where == "path"

@@ -21,7 +21,8 @@ PUBLIC = (
     "walras.domains.load_balancing",
     *(f"walras.{name}" for name in ("predict", "matching", "learn", "network", "plot")),
     "walras.network.baselines",
-    "walras.problem",
+    *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds")),
+    "walras.policies.exchange",
 )
 
 

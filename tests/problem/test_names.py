@@ -88,3 +88,24 @@ def test_a_whole_cvxpy_problem_is_taken_as_it_is() -> None:
         wl.solve(plain, solver="CLARABEL")  # type: ignore[arg-type]
     with pytest.raises(wl.InputError, match="problem: is 'problem'; allowed: a Separable"):
         wl.solve("problem")  # type: ignore[arg-type]
+
+
+def unlabelled(jobs: list[str]) -> wl.Problem:
+    """Rows without labels, of a variable without a name."""
+    x = cp.Variable((2, len(jobs)), nonneg=True)
+    rate = np.outer([1.0, 2.0], 1.0 + np.arange(len(jobs))) + np.eye(2, len(jobs))
+    objective = cp.Maximize(cp.sum(cp.log(cp.sum(cp.multiply(rate, x), axis=0))))
+    rows = [cp.sum(x, axis=1) <= 1, cp.sum(x, axis=0) <= 1]
+    return wl.Problem(cp.Problem(objective, rows), resource_names=CLUSTERS, demand_names=jobs)
+
+
+def test_rows_are_named_by_their_owners_and_alike_in_every_round() -> None:
+    jobs = ["x", "y", "z", "u", "v"]
+    before = unlabelled(jobs).solve()
+    named = [before.problem.rows.name(k) for k in range(before.problem.rows.count)]
+    assert "log[z]" in named
+    assert sum(name.endswith(("[a100]", "[v100]")) for name in named) == 2
+    now = unlabelled(jobs).solve(start=before)
+    assert [now.problem.rows.name(k) for k in range(now.problem.rows.count)] == named
+    assert "now bind" not in str(now.diff(before))
+    assert "no longer bind" not in str(now.diff(before))

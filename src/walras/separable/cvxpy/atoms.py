@@ -11,7 +11,7 @@ atoms too. DCP guarantees that the weights have the right sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -173,6 +173,16 @@ def short_name(expression: Expression) -> str:
     text = _NUMBERS.sub("[..]", " ".join(str(expression).split()))
     text = text.replace(", None, False)", ")").replace("Approx(", "(")
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def renumbered(name: str, unnamed: Sequence[str]) -> str:
+    """A name in which variables that cvxpy numbered in the process have numbers of the problem.
+
+    So the same model has the same names when it is stated again for the next round.
+    """
+    for k, variable in enumerate(unnamed):
+        name = re.sub(rf"\b{variable}\b", f"var[{k + 1}]", name)  # met by no later pattern
+    return re.sub(r"\bvar\[(\d+)\]", r"var\1", name)
 
 
 def _kind(expression: Expression) -> str:

@@ -22,6 +22,7 @@ from walras.separable.cvxpy.atoms import (
     OutsideForm,
     Substitution,
     refuse_empty,
+    renumbered,
     short_name,
 )
 from walras.separable.cvxpy.fill import Plan, Source
@@ -160,9 +161,10 @@ class Template:
 
     def _stack(self) -> list[Stacked]:
         offsets = self._affine.offsets
+        unnamed = [v.name() for v in self.variables if v.name() == f"var{v.id}"]
         blocks = [
             Stacked(
-                short_name(item.constraint),
+                renumbered(short_name(item.constraint), unnamed),
                 int(offsets[k + 1]),
                 int(offsets[k + 2]),
                 item.side,

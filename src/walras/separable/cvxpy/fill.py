@@ -116,9 +116,20 @@ class Plan:
         for block in self._source.blocks:
             low, high = np.searchsorted(kept, [block.start, block.stop])
             if low < high:
-                rows = tuple(str(row - block.start) for row in kept[low:high])
+                rows = self._owners_of(int(low), int(high))
+                rows = rows or tuple(str(row - block.start) for row in kept[low:high])
                 families.append(Family(block.name, int(low), int(high), rows))
         self._families = tuple(families)
+
+    def _owners_of(self, low: int, high: int) -> tuple[str, ...]:
+        """The user's names of the owners of some rows; none unless each has one of its own."""
+        found, owners = self._source.structure, self._source.owners
+        sides, owner = found.side[low:high], found.owner[low:high]
+        side = Side(int(sides[0]))
+        names = owners.given(side)
+        if not names or np.any(sides != side) or np.any(owner < 0):
+            return ()
+        return tuple(names[k] for k in owner) if len(np.unique(owner)) == len(owner) else ()
 
     def _place_singles(self) -> None:
         pattern, found = self._source.pattern, self._source.structure

@@ -11,6 +11,7 @@ import numpy as np
 from walras import checks
 from walras.separable.cvxpy.atoms import Extreme, Smooth
 from walras.separable.cvxpy.structure import Structure
+from walras.separable.form import Side
 from walras.separable.grouping import Split
 from walras.types import Floats
 
@@ -65,6 +66,14 @@ class OwnerNames:
         made = {side: _owner_names(side, given[side], counts[side]) for side in given}
         numbered = tuple(side for side in given if given[side] is None)
         return cls(made["resource"], made["demand"], numbered)
+
+    def given(self, side: Side) -> Sequence[str]:
+        """The user's names of one side; empty where there are none."""
+        if side is Side.RESOURCE and "resource" not in self.numbered:
+            return self.resources
+        if side is Side.DEMAND and "demand" not in self.numbered:
+            return self.demands
+        return ()
 
 
 def _owner_names(side: str, given: Sequence[str] | None, count: int) -> list[str]:
