@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import jit, span
-from walras.types import Bools, Floats, Longs
+from walras.types import Bools, Floats, Ints, Longs
 
-Index = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.uint32]  # unsigned: no index is taken from the end
 
 
 @jit
-def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -> None:
+def strays(ptr: Ints, row: Ints, owner: Ints, row_owner: Ints, own: Bools) -> None:
     """Clear ``own`` on each row with an entry of another owner."""
     for q in range(len(ptr) - 1):
         for k in span(ptr, q):
@@ -22,7 +21,7 @@ def strays(ptr: Index, row: Index, owner: Index, row_owner: Index, own: Bools) -
 
 
 @jit
-def least(ptr: Index, row: Index, a: Floats, limit: Floats, unit: bool, out: Floats) -> None:
+def least(ptr: Ints, row: Ints, a: Floats, limit: Floats, unit: bool, out: Floats) -> None:
     """Set out_q to the least of its value and ``limit / a`` over the column's rows with ``a > 0``.
 
     If ``unit``, every a is one.
@@ -35,7 +34,7 @@ def least(ptr: Index, row: Index, a: Floats, limit: Floats, unit: bool, out: Flo
 
 
 @jit
-def count_copies(order: Longs, ptr: Index, row: Index, slot: Longs, out: Longs) -> None:
+def count_copies(order: Longs, ptr: Ints, row: Ints, slot: Longs, out: Longs) -> None:
     """Count in out[q + 1] the copies of entry order[q]: rows without a slot, at least one."""
     for q in range(len(order)):
         count = 0
@@ -47,8 +46,8 @@ def count_copies(order: Longs, ptr: Index, row: Index, slot: Longs, out: Longs) 
 @jit
 def split(
     order: Longs,
-    ptr: Index,
-    row: Index,
+    ptr: Ints,
+    row: Ints,
     data: Floats,
     slot: Longs,
     place: Rows,
@@ -70,7 +69,7 @@ def split(
 
 
 @jit
-def own(ptr: Index, row: Index, data: Floats, slot: Longs, local: Floats) -> None:
+def own(ptr: Ints, row: Ints, data: Floats, slot: Longs, local: Floats) -> None:
     """Write coefficients of rows with a slot to ``local``."""
     for q in range(local.shape[1]):
         for k in span(ptr, q):
@@ -79,7 +78,7 @@ def own(ptr: Index, row: Index, data: Floats, slot: Longs, local: Floats) -> Non
 
 
 @jit
-def sizes(ptr: Index, row: Rows, a: Floats, place: Rows, total: Floats, number: Floats) -> None:
+def sizes(ptr: Ints, row: Rows, a: Floats, place: Rows, total: Floats, number: Floats) -> None:
     """Add |a| and 1 for every copy to its row; an empty column has one copy, in the last row."""
     last = len(total) - 1
     for q in range(len(ptr) - 1):
@@ -95,7 +94,7 @@ def sizes(ptr: Index, row: Rows, a: Floats, place: Rows, total: Floats, number: 
 
 @jit
 def metric_sums(
-    ptr: Index,
+    ptr: Ints,
     row: Rows,
     a: Floats,
     place: Rows,
@@ -126,8 +125,8 @@ def metric_sums(
 def scaled(
     first: int,
     last: int,
-    ptr: Index,
-    row: Index,
+    ptr: Ints,
+    row: Ints,
     a: Floats,
     sign: float,
     ratio: Floats,

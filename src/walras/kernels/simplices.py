@@ -8,12 +8,9 @@ column to the rows. A closed entry stays at zero.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.parallel import few, jit, map_runs, span
-from walras.types import Bools, Floats, Longs
-
-Indices = npt.NDArray[np.int32]
+from walras.types import Bools, Floats, Ints, Longs
 
 _NEWTON = 40
 _CENTRED = 1e-6  # the next error is about its square
@@ -26,8 +23,8 @@ def activity_ranges(
     closed: Bools,
     whole: Bools,
     size: Floats,
-    indptr: Indices,
-    indices: Indices,
+    indptr: Ints,
+    indices: Ints,
     data: Floats,
     rows: int,
 ) -> tuple[Floats, Floats]:

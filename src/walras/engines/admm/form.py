@@ -22,7 +22,6 @@ from walras.separable import Separable, Side, Utility, utility
 from walras.types import Bools, Floats, Ints, Longs
 
 Kinds = npt.NDArray[np.int8]
-Owners = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +178,7 @@ def has_own_rows(problem: Separable) -> bool:
     return bool(np.any(_wide_side(problem, own=True)[2]))
 
 
-def _wide_side(problem: Separable, *, own: bool) -> tuple[Owners, Bools, Bools]:
+def _wide_side(problem: Separable, *, own: bool) -> tuple[Ints, Bools, Bools]:
     """Owners of the entries on the side that plays the demands, the rows in its blocks, and its own
     rows beyond these on request.
     """
@@ -199,7 +198,7 @@ def _plain(problem: Separable) -> Bools:
     return np.asarray(used & ~np.any(rows.scalar_matrix, axis=1))
 
 
-def _rows_of_one(problem: Separable, side: Side, owner: Owners) -> Bools:
+def _rows_of_one(problem: Separable, side: Side, owner: Ints) -> Bools:
     """(rows,) True on rows with entries of one owner only."""
     rows = problem.rows
     local = (rows.side == side) & (rows.owner >= 0)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.iterate import Iterate
 from walras.progress import Timings, join
@@ -14,9 +13,7 @@ from walras.separable import Family, Rows, Separable, Side
 from walras.separable.rows import bound_sizes
 from walras.settings import Start
 from walras.status import Status
-from walras.types import Bools, Floats, Ints
-
-Indices = npt.NDArray[np.int64]
+from walras.types import Bools, Floats, Ints, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +29,8 @@ class Part:
     """
 
     problem: Separable
-    entries: Indices
-    rows: Indices
+    entries: Longs
+    rows: Longs
     entry_share: Floats
     row_share: Floats
 
@@ -69,7 +66,7 @@ def split(problem: Separable, parts: int, seed: int, splitting: float = 0.0) -> 
     return [_part(problem, share[k], parts) for k in range(parts)]
 
 
-def _largest(problem: Separable, splitting: float) -> Indices:
+def _largest(problem: Separable, splitting: float) -> Longs:
     """The largest demands: a share of those that ask for something."""
     size = np.where(asks(problem), _sizes(problem), 0.0)
     count = round(splitting * np.count_nonzero(size))
@@ -133,13 +130,13 @@ def _part(problem: Separable, share: Floats, parts: int) -> Part:
     )
 
 
-def _renumbered(problem: Separable, entries: Indices) -> Callable[[int], str] | None:
+def _renumbered(problem: Separable, entries: Longs) -> Callable[[int], str] | None:
     """The user's names for some of the entries, renumbered."""
     namer = problem.namer
     return None if namer is None else lambda q: namer(int(entries[q]))
 
 
-def _rows(whole: Rows, entries: Indices, kept: Indices, position: Ints, share: Floats) -> Rows:
+def _rows(whole: Rows, entries: Longs, kept: Longs, position: Ints, share: Floats) -> Rows:
     """The rows kept; a row g.x + e.t <= b of share s becomes g.x + (s e).t <= s b.
 
     A utility f(y) becomes s f(y / s), so that equal parts add up to f(y).
@@ -165,7 +162,7 @@ def _rows(whole: Rows, entries: Indices, kept: Indices, position: Ints, share: F
     )
 
 
-def _families(families: Sequence[Family], kept: Indices) -> tuple[Family, ...]:
+def _families(families: Sequence[Family], kept: Longs) -> tuple[Family, ...]:
     out = []
     for family in families:
         low, high = np.searchsorted(kept, (family.start, family.stop))

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walras.kernels.matching.local_search import Tasks, tally
+from walras.kernels.matching.local_search import tally
 from walras.kernels.parallel import inner, jit
-from walras.types import Floats
+from walras.types import Floats, Ints
 
 _LEAST = 1e-12  # least gain of a change, as a share of tau
 
@@ -30,9 +30,9 @@ class Lists(NamedTuple):
         before: (tasks,) task before.
     """
 
-    first: Tasks
-    following: Tasks
-    before: Tasks
+    first: Ints
+    following: Ints
+    before: Ints
 
 
 @inner
@@ -58,7 +58,7 @@ def leave(lists: Lists, j: int, i: int) -> None:
 
 
 @inner
-def listed(x: Tasks, clusters: int) -> Lists:
+def listed(x: Ints, clusters: int) -> Lists:
     """The lists of a placement."""
     n = len(x)
     lists = Lists(np.empty(clusters, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
@@ -82,11 +82,11 @@ def _best_change(
     zeta: Floats,
     missing: float,
     price: float,
-    x: Tasks,
-    near: Tasks,
+    x: Ints,
+    near: Ints,
     tau: float,
     total: Floats,
-    count: Tasks,
+    count: Ints,
     lists: Lists,
 ) -> tuple[float, int, int]:
     """The best change of task j: its gain, its cluster, and the task to swap with (-1: a move)."""
@@ -119,7 +119,7 @@ def _best_change(
 
 
 @inner
-def _move(j: int, i: int, t: Floats, x: Tasks, total: Floats, count: Tasks, lists: Lists) -> None:
+def _move(j: int, i: int, t: Floats, x: Ints, total: Floats, count: Ints, lists: Lists) -> None:
     o = x[j]
     total[o] -= t[j, o]
     total[i] += t[j, i]
@@ -132,7 +132,7 @@ def _move(j: int, i: int, t: Floats, x: Tasks, total: Floats, count: Tasks, list
 
 @inner
 def _remaining(
-    zeta: Floats, total: Floats, count: Tasks, tau: float, missing: float, price: float
+    zeta: Floats, total: Floats, count: Ints, tau: float, missing: float, price: float
 ) -> float:
     value = price * missing if missing > 0 else 0.0
     for i in range(len(total)):
@@ -147,8 +147,8 @@ def balance(
     zeta: Floats,
     goal: float,
     price: float,
-    x: Tasks,
-    near: Tasks,
+    x: Ints,
+    near: Ints,
     tau: float,
     sweeps: int,
 ) -> float:
@@ -202,8 +202,8 @@ def anneal(
     zeta: Floats,
     goal: float,
     price: float,
-    x: Tasks,
-    near: Tasks,
+    x: Ints,
+    near: Ints,
     excess: Floats,
     tau: float,
     hot: float,
@@ -280,11 +280,11 @@ def _cost_of_change(
     zeta: Floats,
     missing: float,
     price: float,
-    x: Tasks,
+    x: Ints,
     excess: Floats,
     tau: float,
     total: Floats,
-    count: Tasks,
+    count: Ints,
 ) -> tuple[float, float]:
     """The change of the sum when j moves to i (and k from i to j's cluster); what is missing."""
     o = x[j]

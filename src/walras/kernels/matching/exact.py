@@ -20,9 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walras.kernels.matching.local_search import Tasks
 from walras.kernels.parallel import inner
-from walras.types import Floats
+from walras.types import Floats, Ints
 
 _ROUNDING = 1e-12
 
@@ -53,20 +52,20 @@ class Tree(NamedTuple):
     times: Floats
     success: Floats
     reduced: Floats
-    cluster: Tasks
-    order: Tasks
-    twin: Tasks
+    cluster: Ints
+    order: Ints
+    twin: Ints
     tail: Floats
     hope: Floats
-    place: Tasks
-    upcoming: Tasks
+    place: Ints
+    upcoming: Ints
     bound: Floats
     reached: Floats
     load: Floats
-    count: Tasks  # type: ignore[assignment]  # a number of tasks, not tuple.count
+    count: Ints  # type: ignore[assignment]  # a number of tasks, not tuple.count
     lam: Floats
     nu: Floats
-    cap: Tasks
+    cap: Ints
 
 
 @inner
@@ -110,7 +109,7 @@ def _weights(potential: Floats, lam: Floats) -> None:
 def ascend(
     t: Floats,
     a: Floats,
-    cap: Tasks,
+    cap: Ints,
     counted: bool,
     goal: float,
     price: float,
@@ -221,7 +220,7 @@ def cut_below(upper: float, tolerance: float) -> float:
 
 @inner
 def _descend(
-    tree: Tree, k: int, cap: Tasks, goal: float, price: float, cut: float
+    tree: Tree, k: int, cap: Ints, goal: float, price: float, cut: float
 ) -> tuple[bool, float]:
     """Take the next promising cluster of level k; return whether there is one, and its bound."""
     m = tree.times.shape[1]
@@ -271,14 +270,14 @@ def _open_bound(tree: Tree, k: int, low: float) -> float:
 @inner
 def branch(
     tree: Tree,
-    cap: Tasks,
+    cap: Ints,
     goal: float,
     price: float,
     offset: float,
     tolerance: float,
     limit: int,
     upper: float,
-    best: Tasks,
+    best: Ints,
 ) -> tuple[float, float, int]:
     """Depth-first search below ``upper``; improves ``best`` in place.
 

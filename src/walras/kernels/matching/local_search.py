@@ -12,25 +12,22 @@ step takes the best of these changes.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from walras.kernels.parallel import inner, jit
-from walras.types import Floats
-
-Tasks = npt.NDArray[np.int32]
+from walras.types import Floats, Ints
 
 _LEAST = 1e-12  # least gain of a step, as a share of F
 
 
 @inner
-def copy(one: Tasks, other: Tasks) -> None:
+def copy(one: Ints, other: Ints) -> None:
     """Copy one placement over another; a slice assignment would take a second to compile."""
     for j in range(len(one)):
         other[j] = one[j]
 
 
 @jit
-def tally(t: Floats, a: Floats, x: Tasks, total: Floats, count: Tasks) -> float:
+def tally(t: Floats, a: Floats, x: Ints, total: Floats, count: Ints) -> float:
     """Sum times and numbers of tasks for each cluster, in place; return the sum of success."""
     for i in range(len(total)):
         total[i], count[i] = 0.0, 0
@@ -44,7 +41,7 @@ def tally(t: Floats, a: Floats, x: Tasks, total: Floats, count: Tasks) -> float:
 
 @jit
 def cost_of(
-    zeta: Floats, total: Floats, count: Tasks, reached: float, goal: float, price: float
+    zeta: Floats, total: Floats, count: Ints, reached: float, goal: float, price: float
 ) -> float:
     """F of a placement that :func:`tally` has summed."""
     longest = 0.0
@@ -57,7 +54,7 @@ def cost_of(
 
 
 @inner
-def _three_slowest(zeta: Floats, total: Floats, count: Tasks, who: Tasks, load: Floats) -> None:
+def _three_slowest(zeta: Floats, total: Floats, count: Ints, who: Ints, load: Floats) -> None:
     """The three largest loads in descending order; -1 and 0 if there are fewer clusters."""
     for k in range(3):
         who[k], load[k] = -1, 0.0
@@ -72,7 +69,7 @@ def _three_slowest(zeta: Floats, total: Floats, count: Tasks, who: Tasks, load: 
 
 
 @inner
-def _longest_but(who: Tasks, load: Floats, first: int, second: int) -> float:
+def _longest_but(who: Ints, load: Floats, first: int, second: int) -> float:
     for k in range(3):
         if who[k] != first and who[k] != second:
             return float(load[k])
@@ -86,11 +83,11 @@ def _best_move(
     zeta: Floats,
     goal: float,
     price: float,
-    x: Tasks,
+    x: Ints,
     total: Floats,
-    count: Tasks,
+    count: Ints,
     reached: float,
-    who: Tasks,
+    who: Ints,
     load: Floats,
     best: float,
 ) -> tuple[float, int, int]:
@@ -122,11 +119,11 @@ def _best_swap(
     zeta: Floats,
     goal: float,
     price: float,
-    x: Tasks,
+    x: Ints,
     total: Floats,
-    count: Tasks,
+    count: Ints,
     reached: float,
-    who: Tasks,
+    who: Ints,
     load: Floats,
     best: float,
 ) -> tuple[float, int, int]:
@@ -155,7 +152,7 @@ def _best_swap(
 
 @jit
 def improve(
-    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Tasks, steps: int
+    t: Floats, a: Floats, zeta: Floats, goal: float, price: float, x: Ints, steps: int
 ) -> float:
     """Improve a placement in place until no move or swap helps, or ``steps`` are made.
 
@@ -203,7 +200,7 @@ def search(
     zeta: Floats,
     goal: float,
     price: float,
-    x: Tasks,
+    x: Ints,
     steps: int,
     rounds: int,
     target: float,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from walras.kernels.matching.exact import Tree, arrange, ascend, branch, cut_below, make_tree
-from walras.kernels.matching.local_search import Tasks, copy, cost_of, improve, tally
+from walras.kernels.matching.local_search import copy, cost_of, improve, tally
 from walras.kernels.parallel import inner, jit, map_runs
-from walras.types import Floats, Longs
+from walras.types import Floats, Ints, Longs
 
 HARD = 1e300  # price of a hard floor; an infinite one would turn 0 * P into NaN
 
@@ -43,7 +43,7 @@ def _start(
     scale: float,
     mu: float,
     kinds: int,
-    best: Tasks,
+    best: Ints,
     tree: Tree,
 ) -> float:
     """A good placement by local search from the priced, the quickest and the safest clusters.
@@ -89,7 +89,7 @@ def _solve_apart(
     price: float,
     tolerance: float,
     limit: int,
-    best: Tasks,
+    best: Ints,
     tree: Tree,
 ) -> tuple[float, float, int]:
     """Solve a round of sequential tasks: F, its bound and the number of visited nodes."""
@@ -111,7 +111,7 @@ def _solve_apart(
 
 
 @jit
-def most_tasks(t: Floats, zeta: Floats, cut: float) -> Tasks:
+def most_tasks(t: Floats, zeta: Floats, cut: float) -> Ints:
     """(clusters,) largest number of tasks that can run together within makespan ``cut``."""
     n, m = t.shape
     most = np.zeros(m, dtype=np.int32)
@@ -125,7 +125,7 @@ def most_tasks(t: Floats, zeta: Floats, cut: float) -> Tasks:
 
 
 @inner
-def _scale(t: Floats, zeta: Floats, counts: Tasks, scaled: Floats) -> None:
+def _scale(t: Floats, zeta: Floats, counts: Ints, scaled: Floats) -> None:
     """Times with the given numbers of tasks together."""
     for j in range(t.shape[0]):
         for i in range(t.shape[1]):
@@ -133,7 +133,7 @@ def _scale(t: Floats, zeta: Floats, counts: Tasks, scaled: Floats) -> None:
 
 
 @inner
-def _next_counts(counts: Tasks, least: Tasks, most: Tasks) -> bool:
+def _next_counts(counts: Ints, least: Ints, most: Ints) -> bool:
     """Step to the next vector of counts in the box with the same sum; False after the last."""
     m = len(counts)
     for i in range(m - 2, -1, -1):
@@ -154,7 +154,7 @@ def _solve_together(
     price: float,
     tolerance: float,
     limit: int,
-    best: Tasks,
+    best: Ints,
     tree: Tree,
 ) -> tuple[float, float, int]:
     """Solve a round with tasks together: try every vector of counts that may be better.
@@ -202,14 +202,14 @@ def _solve_together(
 def _solve_counts(
     t: Floats,
     a: Floats,
-    counts: Tasks,
+    counts: Ints,
     goal: float,
     price: float,
     tolerance: float,
     limit: int,
     scale: float,
     upper: float,
-    best: Tasks,
+    best: Ints,
     tree: Tree,
 ) -> tuple[float, int]:
     """Search placements with these counts; return the best F known and the visited nodes."""
@@ -239,7 +239,7 @@ def _run_apart(
     price: Floats,
     tolerance: float,
     limit: int,
-    x: Tasks,
+    x: Ints,
     value: Floats,
     bound: Floats,
     nodes: Longs,
@@ -262,7 +262,7 @@ def _run_together(
     price: Floats,
     tolerance: float,
     limit: int,
-    x: Tasks,
+    x: Ints,
     value: Floats,
     bound: Floats,
     nodes: Longs,
@@ -285,7 +285,7 @@ class Solved:
         nodes: (rounds,) number of visited nodes.
     """
 
-    x: Tasks
+    x: Ints
     value: Floats
     bound: Floats
     nodes: Longs
@@ -332,7 +332,7 @@ def _improve_run(
     zeta: Floats,
     goal: Floats,
     price: Floats,
-    x: Tasks,
+    x: Ints,
 ) -> None:
     n = t.shape[1]
     for b in range(first, last):
@@ -347,7 +347,7 @@ def _improve_run(
 
 
 def improve_rounds(
-    t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats, x: Tasks, threads: int = 1
+    t: Floats, a: Floats, zeta: Floats, goal: Floats, price: Floats, x: Ints, threads: int = 1
 ) -> None:
     """Improve given placements of many rounds by local search, in place; none gets worse.
 

@@ -14,9 +14,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from walras.kernels.parallel import jit, span
-from walras.types import Floats, Longs
+from walras.types import Floats, Ints, Longs
 
-Indices = npt.NDArray[np.int32]
 Places = npt.NDArray[np.uint32]  # unsigned, so that no index counts from the end
 
 _LEAST_ROWS = 256  # a smaller matrix stays in the cache anyway
@@ -24,7 +23,7 @@ _PRODUCTS = 4.0  # products for each element of the matrix up to which its patte
 
 
 @jit
-def _mark(ptr: Longs, indptr: Indices, indices: Indices, place: Indices) -> None:
+def _mark(ptr: Longs, indptr: Ints, indices: Ints, place: Ints) -> None:
     """Mark in ``place`` (rows, rows) every element of the lower triangle with a product."""
     for i in range(len(place)):
         place[i, i] = 1
@@ -37,7 +36,7 @@ def _mark(ptr: Longs, indptr: Indices, indices: Indices, place: Indices) -> None
 
 
 @jit
-def _number(place: Indices, row: Indices, column: Indices) -> int:
+def _number(place: Ints, row: Ints, column: Ints) -> int:
     """Number the marked elements column by column; only count while ``row`` is empty."""
     count = 0
     for k in range(len(place)):
@@ -50,7 +49,7 @@ def _number(place: Indices, row: Indices, column: Indices) -> int:
 
 
 @jit
-def _locate(ptr: Longs, indptr: Indices, indices: Indices, place: Indices, out: Places) -> None:
+def _locate(ptr: Longs, indptr: Ints, indices: Ints, place: Ints, out: Places) -> None:
     """Find the number of every product's element, in the order of the products."""
     at = 0
     for j in range(len(ptr) - 1):
@@ -67,7 +66,7 @@ def _sum(
     ptr: Longs,
     d: Floats,
     v: Floats,
-    indptr: Indices,
+    indptr: Ints,
     data: Floats,
     where: Places,
     values: Floats,
@@ -105,7 +104,7 @@ def _sum(
 
 @jit
 def _expand(
-    values: Floats, row: Indices, column: Indices, scale: Floats, shift: float, out: Floats
+    values: Floats, row: Ints, column: Ints, scale: Floats, shift: float, out: Floats
 ) -> None:
     size = len(out)
     for k in range(size):
@@ -132,8 +131,8 @@ class SparseSchur:
 
     ptr: Longs
     narrow: sp.csc_array
-    row: Indices
-    column: Indices
+    row: Ints
+    column: Ints
     diagonal: Longs
     where: Places
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from walras.network.protocol.records import Epochs, Incarnation, Record, version_of
+from walras.network.protocol.records import Incarnation, Record, version_of
 from walras.network.protocol.settings import Settings
-from walras.types import Longs
+from walras.types import Ints, Longs
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class Membership:
         n = len(memory.suspected_dead)
         self.centre, self.memory, self._settings = centre, memory, settings
         self.records: list[Record | None] = [None] * n
-        self.ended: Epochs = np.zeros(n, np.int32)
+        self.ended: Ints = np.zeros(n, np.int32)
         self.lease_until = -1
         self._majority = n // 2 + 1
-        self._suspected_dead: Epochs = np.zeros((n, n), np.int32)
+        self._suspected_dead: Ints = np.zeros((n, n), np.int32)
         self._suspected_dead[centre] = memory.suspected_dead
         self._confirmed: Longs = np.zeros(n, np.int64)  # own version that each centre has heard
         self._advanced: list[int | None] = [None] * n  # time of the latest news of each centre

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from walras.types import Ints, Longs
 
-from walras.types import Longs
-
-Epochs = npt.NDArray[np.int32]
 Incarnation = tuple[int, int]
 """A centre and its epoch: the number of its earlier lives."""
 
@@ -47,8 +43,8 @@ class Record:
     centre: int
     version: int
     heard: Longs
-    suspected_dead: Epochs
-    confirmed_dead: Epochs
+    suspected_dead: Ints
+    confirmed_dead: Ints
     done: bool
     settled: frozenset[Incarnation]
     claims: Mapping[Incarnation, Longs]

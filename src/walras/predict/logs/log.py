@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from walras.errors import DataError, EngineError, InputError
@@ -19,7 +18,7 @@ from walras.predict.graphs.graph import TaskGraph, closed_form
 from walras.predict.logs.text import read_csv
 from walras.predict.tasks import Tasks, names_of
 from walras.short_repr import short_repr
-from walras.types import Floats
+from walras.types import Bools, Floats
 
 COLUMNS = ("task", "cluster", "seconds", "outcome")
 OUTCOMES: Mapping[str, bool | None] = {
@@ -36,8 +35,6 @@ OUTCOMES: Mapping[str, bool | None] = {
 
 _PARQUET = (".parquet", ".pq")
 _MIXED = 300.0  # times of one task on one cluster seldom differ so much, but ms and s do
-
-Rows = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -325,8 +322,8 @@ def check_log(
 
 
 def _seconds(
-    written: pd.DataFrame, good: Rows, one_unit: bool
-) -> tuple[Floats, list[tuple[Rows, str, str, str]]]:
+    written: pd.DataFrame, good: Bools, one_unit: bool
+) -> tuple[Floats, list[tuple[Bools, str, str, str]]]:
     """Times, NaN where they are missing or cannot be used, and which of the good rows cannot."""
     text = written["seconds"]
     seconds = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, copy=True)
@@ -361,7 +358,7 @@ def _some(values: pd.Series) -> str:
     return ", ".join(f"'{v}'" for v in found[:3]) + (", ..." if len(found) > 3 else "")
 
 
-def _mixed_units(names: pd.DataFrame, seconds: Floats) -> Rows:
+def _mixed_units(names: pd.DataFrame, seconds: Floats) -> Bools:
     """Times that lie far from their median, where those of a task on a cluster spread too far.
 
     A median is not moved by some outliers. Where half of the times are milliseconds and half are

@@ -18,9 +18,7 @@ from walras.separable.cvxpy import leaves
 from walras.separable.cvxpy.affine import Pattern
 from walras.separable.form import Side, Utility
 from walras.separable.grouping import RowBlock, Split, split
-from walras.types import Bools, Floats, Longs
-
-Owners = npt.NDArray[np.int32]
+from walras.types import Bools, Floats, Ints, Longs
 
 # More shared scalars than this are ordinary entries that belong to nobody.
 MOST_SCALARS = 64
@@ -89,11 +87,11 @@ class Structure:
     split: Split
     entries: Longs
     scalars: Longs
-    resource: Owners
-    demand: Owners
+    resource: Ints
+    demand: Ints
     kept: Longs
     side: npt.NDArray[np.int8]
-    owner: Owners
+    owner: Ints
     bounds: Longs
     squares: Longs
     constant: Longs
@@ -235,7 +233,7 @@ def _hint(in_row: bool, in_column: bool) -> Side | None:
     return Side.RESOURCE if in_row else Side.DEMAND
 
 
-def _share(rows: _Rows, shareable: Longs, resource: Owners, demand: Owners) -> Bools:
+def _share(rows: _Rows, shareable: Longs, resource: Ints, demand: Ints) -> Bools:
     """Which shareable columns are shared scalars; the others get their owners.
 
     A column whose rows all lie in one demand (or one resource) is an entry of that owner.
@@ -265,7 +263,7 @@ def _share(rows: _Rows, shareable: Longs, resource: Owners, demand: Owners) -> B
     return is_scalar
 
 
-def _extent(owner: Owners, start: Longs) -> tuple[Owners, Owners]:
+def _extent(owner: Ints, start: Longs) -> tuple[Ints, Ints]:
     """Lowest and highest owner among each row's columns, those without one left out."""
     high = np.maximum.reduceat(owner, start[:-1])
     low = np.minimum.reduceat(np.where(owner < 0, np.iinfo(np.int32).max, owner), start[:-1])
@@ -276,10 +274,10 @@ def _own(
     rows: _Rows,
     blocks: Sequence[Stacked],
     kept: Longs,
-    resource: Owners,
-    demand: Owners,
+    resource: Ints,
+    demand: Ints,
     is_scalar: Bools,
-) -> tuple[npt.NDArray[np.int8], Owners]:
+) -> tuple[npt.NDArray[np.int8], Ints]:
     """Side and owner of every kept row: all its entries must have that owner."""
     start, column = rows.lists(kept)
     homes = {}
