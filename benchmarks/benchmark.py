@@ -25,7 +25,7 @@ class Target:
         case: What is promised.
         aim: The bar, in words.
         measured: What was measured, in words; empty if its cells have not been measured.
-        met: Whether the bar is reached, None if it cannot be told yet.
+        met: Whether the bar is reached, None if that is not known yet.
         basis: Runs and dates of the records it was computed from, by :func:`basis`.
     """
 
@@ -190,23 +190,23 @@ def speed_target(
     """Certified gap within the tolerance and at least ``factor`` times the quickest peer."""
     aim = f"gap <= {TOLERANCE:g}, at least {factor:g}x the quickest peer"
     ours = of_method(records, objective, spec, "walras")
-    rival = quickest_peer(records, objective, spec, peers)
-    if ours is None or "total" not in ours or rival is None:
+    peer = quickest_peer(records, objective, spec, peers)
+    if ours is None or "total" not in ours or peer is None:
         return Target(case, aim)
     distance = gap(records, ours)
-    ratio = rival[1] / ours["total"]
-    sign = ">" if rival[2] else ""
+    ratio = peer[1] / ours["total"]
+    sign = ">" if peer[2] else ""
     shown = "no bound" if distance is None else f"gap {distance:.1e}"
     others = loose_peers(records, objective, spec, peers)
-    measured = f"{shown}; {sign}{ratio:.1f}x {rival[0]} ({sign}{rival[1]:.1f} s)"
+    measured = f"{shown}; {sign}{ratio:.1f}x {peer[0]} ({sign}{peer[1]:.1f} s)"
     measured += f"; {others}" if others else ""
-    known = basis((ours, of_method(records, objective, spec, rival[0])))
+    known = basis((ours, of_method(records, objective, spec, peer[0])))
     if distance is None:
         return Target(case, aim, measured, basis=known)
     # A stopped peer gives a lower bound on the ratio: below the bar it decides nothing.
     met = (
         None
-        if rival[2] and ratio < factor and distance <= TOLERANCE
+        if peer[2] and ratio < factor and distance <= TOLERANCE
         else (ratio >= factor and distance <= TOLERANCE)
     )
     return Target(case, aim, measured, met, known)

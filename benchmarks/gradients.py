@@ -95,19 +95,19 @@ class _Round:
         """
         m, n = x.shape
         state, beta = self.state(x), self.law.sharpness
-        slope, bend = self.law.slopes(float(state[-1]) - self.floor)
+        slope, curvature = self.law.slopes(float(state[-1]) - self.floor)
         p = softmax(beta * state[:-1])
         spread = beta * (np.diag(p) - np.outer(p, p))
         flat_t, flat_a, d = self.t.ravel(), self.a.ravel(), np.sqrt(x.ravel())
         hessian = np.kron(spread, np.ones((n, n))) * np.outer(flat_t, flat_t)
-        hessian += bend * np.outer(flat_a, flat_a) / n**2
+        hessian += curvature * np.outer(flat_a, flat_a) / n**2
         rows = np.tile(np.eye(n), m) * d
         top = d[:, None] * hessian * d + np.eye(m * n) * self.law.temperature / n
         system = np.block([[top, rows.T], [rows, np.zeros((n, n))]])
         y = np.linalg.solve(system, np.append(d * by_x.ravel(), np.zeros(n)))[: m * n]
         z = (d * y).reshape(m, n)
         by_loads = spread @ (self.t * z).sum(axis=1)
-        by_success = bend * (self.a * z).sum() / n
+        by_success = curvature * (self.a * z).sum() / n
         return -(p[:, None] * z + by_loads[:, None] * x), -(slope * z + by_success * x) / n
 
 

@@ -213,7 +213,7 @@ def _described(cell: Cell) -> Record:
 
 
 def described_machine(device: str = "cpu") -> Record:
-    """What measurements on this machine should be told with; a GPU where they ran on one."""
+    """The facts of this machine that belong to its measurements; a GPU where they ran on one."""
     gpu = {} if device == "cpu" or _missing(device) else {"gpu": _gpu(device)}
     return {
         "cpu": _processor(),

@@ -54,7 +54,7 @@ class Worker:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What the process has told: that it is ready, then its runs."""
+        """The process's messages: that it is ready, then its runs."""
         path = self.folder / "events.jsonl"
         if not path.exists():
             return []

@@ -46,8 +46,8 @@ def main(folder: Path) -> None:
         growth = (
             None if peak is None or before is None else (peak - before) / (8 * instance.entries)
         )
-        told = {"event": "run", "date": date, "memory_arrays": growth, "peak": peak}
-        _record(folder, told | _scalars(outcome))
+        event = {"event": "run", "date": date, "memory_arrays": growth, "peak": peak}
+        _record(folder, event | _scalars(outcome))
 
 
 def _scalars(outcome: Outcome) -> dict[str, object]:

@@ -56,9 +56,9 @@ def schema() -> Mapping[str, Any]:
 def routes(document: Mapping[str, Any]) -> Iterator[str]:
     """A line a route: method, path, scope, summary."""
     for path, methods in sorted(document["paths"].items()):
-        for method, told in methods.items():
-            scope = told.get("x-walras-scope", "none")
-            yield f"| `{method.upper()} {path}` | {scope} | {told.get('summary', '')} |"
+        for method, described in methods.items():
+            scope = described.get("x-walras-scope", "none")
+            yield f"| `{method.upper()} {path}` | {scope} | {described.get('summary', '')} |"
 
 
 def codes() -> Iterator[str]:

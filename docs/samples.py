@@ -177,9 +177,9 @@ class Shell(contextlib.ExitStack):
     def _serve(self, program: list[str], environment: dict[str, str]) -> None:
         """Start a service; return when it says on standard error that it serves."""
         log = self.folder / f"service-{len(list(self.folder.glob('service-*')))}.log"
-        with log.open("wb") as told:
+        with log.open("wb") as output:
             started = subprocess.Popen(
-                program, cwd=self.folder, env=environment, stdout=told, stderr=told
+                program, cwd=self.folder, env=environment, stdout=output, stderr=output
             )
         self.callback(_ended, started)
         last = time.monotonic() + 60.0

@@ -72,8 +72,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take down what a process did not run; all of them chose from the same tests."""
-    told = node.config.stash[NOT_RUN]
-    told.extend(line for line in node.workeroutput.get("not_run", ()) if line not in told)
+    listed = node.config.stash[NOT_RUN]
+    listed.extend(line for line in node.workeroutput.get("not_run", ()) if line not in listed)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

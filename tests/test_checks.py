@@ -66,13 +66,13 @@ ARRAYS = hnp.arrays(
 
 def tried(call: Callable[..., Any], *given: Any, **named: Any) -> Any:
     """What a check gives back; of a refusal, None once its words are those of an error of ours."""
-    told: InputError
+    raised: InputError
     try:
         return call(*given, **named)
     except InputError as error:
-        told = error
-    assert all((told.what, "x" in told.where, told.allowed, told.remedy))
-    assert len(str(told)) < 700
+        raised = error
+    assert all((raised.what, "x" in raised.where, raised.allowed, raised.remedy))
+    assert len(str(raised)) < 700
     return None
 
 
@@ -154,7 +154,7 @@ def test_arrays_are_of_reals_in_range(value: object) -> None:
         ({"low": 0.0, "high": 1.0, "words": ", a share"}, "a number, 0 to 1, a share"),
     ],
 )
-def test_the_range_is_told(ends: dict[str, Any], allowed: str) -> None:
+def test_the_range_is_reported(ends: dict[str, Any], allowed: str) -> None:
     with pytest.raises(InputError) as caught:
         checks.number(math.nan, "share", **ends)
     error = caught.value
@@ -298,7 +298,7 @@ def test_an_array_for_readers_shares_its_numbers() -> None:
         view[0] = 2.0
 
 
-def test_a_class_in_place_of_its_object_is_told_everywhere() -> None:
+def test_a_class_in_place_of_its_object_is_reported_everywhere() -> None:
     with pytest.raises(InputError, match=r"method: is <class .*remedy: method=Surplus"):
         wn.advise(quadratic(), net(), method=wn.Surplus)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"method: is <class .*allowed: an object of Surplus"):

@@ -77,24 +77,24 @@ def test_no_interrupt_of_many_is_lost_while_clarabel_runs() -> None:
 def test_ctrl_c_stops_clarabel_at_the_next_iteration() -> None:
     seen: list[int] = []
 
-    def told(step: ConicStep) -> bool:
+    def on_step(step: ConicStep) -> bool:
         seen.append(step.iterations)
         if len(seen) == 2:
             press()
         return False
 
-    found = solve_in_thread(program(), WANTED, told)
+    found = solve_in_thread(program(), WANTED, on_step)
     assert found.status == INTERRUPTED
     assert len(seen) == 2
 
 
 def test_what_a_callback_raises_comes_through_clarabel() -> None:
-    def told(_: ConicStep) -> bool:
+    def on_step(_: ConicStep) -> bool:
         raise InputError("no")
 
     before = threading.active_count()
     with pytest.raises(InputError):
-        solve_in_thread(program(), WANTED, told)
+        solve_in_thread(program(), WANTED, on_step)
     assert threading.active_count() == before
 
 

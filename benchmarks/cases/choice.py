@@ -32,7 +32,7 @@ METHODS = ("walras", *ENGINES)
 
 
 def cells() -> tuple[Cell, ...]:
-    """The time of ``walras`` is taken here again, beside its rivals."""
+    """The time of ``walras`` is taken here again, beside its peers."""
     return tuple(
         Cell(
             NAME,

@@ -58,9 +58,9 @@ def _quick(records: Records, objective: str) -> Target:
     if distance is None:
         return Target(case, aim, f"no certified gap after {ours['total']:.1f} s", False)
     measured = f"gap {distance:.2%} in {ours['total']:.2f} s{theirs}"
-    rival = of_method(records, objective, spec(1.0), "walras-paper", NAME)
+    peer = of_method(records, objective, spec(1.0), "walras-paper", NAME)
     met = distance <= GAP and ours["total"] <= SECONDS
-    return Target(case, aim, measured, met, basis((ours, rival)))
+    return Target(case, aim, measured, met, basis((ours, peer)))
 
 
 def _published(records: Records, objective: str) -> str:

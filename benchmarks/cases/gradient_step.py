@@ -39,25 +39,26 @@ def cells() -> tuple[Cell, ...]:
 def targets(records: Records) -> Sequence[Target]:
     """The step alone, without the time that a layer takes to be built, which is once.
 
-    The quicker of the peer's ways counts, right or wrong; on how many rounds it is right is told.
+    The quicker of the peer's ways counts, right or wrong; the result says on how many rounds
+    it is right.
     """
     case = f"one gradient step, {SPEC.rounds} relaxed rounds {SPEC.clusters}x{SPEC.tasks}"
     aim = f"at least {FACTOR:g}x cvxpylayers, gradients right to {EXACT:g}"
     found = {m: _record(records, m) for m in (OURS, *PEERS)}
     ours = found[OURS]
-    rivals = {m: r for m in PEERS if (r := found[m]) is not None}
-    if ours is None or len(rivals) < len(PEERS):
+    peers = {m: r for m in PEERS if (r := found[m]) is not None}
+    if ours is None or len(peers) < len(PEERS):
         return [Target(case, aim)]
-    name = min(rivals, key=lambda method: float(rivals[method]["solve"]))
-    ratio = rivals[name]["solve"] / ours["solve"]
-    told = "".join(
+    name = min(peers, key=lambda method: float(peers[method]["solve"]))
+    ratio = peers[name]["solve"] / ours["solve"]
+    others = "".join(
         f"; {method}: {record['solve']:.1f} s, right to {100 * SAME:g} % on "
         f"{int(np.sum(np.array(record['lowest']) <= SAME))} of the rounds"
-        for method, record in rivals.items()
+        for method, record in peers.items()
     )
     measured = (
         f"{ratio:.0f}x {name}, {1e3 * ours['solve']:.0f} ms, ours right to "
-        f"{ours['violation']:.0e} on all{told}"
+        f"{ours['violation']:.0e} on all{others}"
     )
     met = ratio >= FACTOR and ours["violation"] <= EXACT
     return [Target(case, aim, measured, met, basis(found.values()))]

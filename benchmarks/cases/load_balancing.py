@@ -104,7 +104,7 @@ def _beside(records: Records) -> Target:
     met = all(
         mine <= min(theirs) for mine, theirs in zip(ours, zip(*rest, strict=True), strict=True)
     )
-    shown = [f"{method} {_told(moves[method], own)}" for method, own in rows.items()]
+    shown = [f"{method} {_summary(moves[method], own)}" for method, own in rows.items()]
     bound = statistics.mean(record["numbers"]["bound"] for record in rows[BESIDE[0]])
     measured = "; ".join([*shown, f"bound {bound:.4g}"])
     return Target(case, aim, measured, met, basis(chain.from_iterable(rows.values())))
@@ -116,7 +116,7 @@ def _moves(record: Mapping[str, Any]) -> float:
     return math.inf if value is None or record["violation"] > FEASIBLE else float(value)
 
 
-def _told(moves: Sequence[float], records: Sequence[Mapping[str, Any]]) -> str:
+def _summary(moves: Sequence[float], records: Sequence[Mapping[str, Any]]) -> str:
     placed = [m for m in moves if m < math.inf]
     seconds = statistics.median(float(r.get("total", r["cell"]["limit"])) for r in records)
     failed = len(moves) - len(placed)

@@ -60,7 +60,7 @@ def cells() -> tuple[Cell, ...]:
 
 
 def _large() -> list[Cell]:
-    """Each once: what is told is the time to a certified 1 %, and the peak of memory."""
+    """Each once: what is shown is the time to a certified 1 %, and the peak of memory."""
     kdl, asn = LARGE
     return [
         Cell(NAME, kdl, OBJECTIVE, "walras-admm", 200.0, 1, _LIMIT),

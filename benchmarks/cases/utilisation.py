@@ -58,16 +58,16 @@ def _never_slower(records: Records, spec: FlowSpec) -> Target:
     case = f"least utilisation, easy, {spec.topology} x {spec.level:g}"
     aim = f"gap <= {TOLERANCE:g}, never slower than HiGHS"
     ours = of_method(records, OBJECTIVE, spec, "walras")
-    rival = quickest_peer(records, OBJECTIVE, spec, PEERS)
-    if ours is None or rival is None or "total" not in ours:
+    peer = quickest_peer(records, OBJECTIVE, spec, PEERS)
+    if ours is None or peer is None or "total" not in ours:
         return Target(case, aim)
     distance = gap(records, ours)
     if distance is None:
         return Target(case, aim, "no bound", False)
-    sign = ">" if rival[2] else ""
-    measured = f"gap {distance:.1e}; {ours['total']:.2f} s, {rival[0]} {sign}{rival[1]:.2f} s"
-    met = distance <= TOLERANCE and ours["total"] <= rival[1]
-    known = basis((ours, of_method(records, OBJECTIVE, spec, rival[0])))
+    sign = ">" if peer[2] else ""
+    measured = f"gap {distance:.1e}; {ours['total']:.2f} s, {peer[0]} {sign}{peer[1]:.2f} s"
+    met = distance <= TOLERANCE and ours["total"] <= peer[1]
+    known = basis((ours, of_method(records, OBJECTIVE, spec, peer[0])))
     return Target(case, aim, measured, met, known)
 
 

@@ -166,8 +166,8 @@ def rounds(kind: str, scale: Scale) -> Rows:
             size = Size(pending, ended, scale.size.clusters, scale.size.slots)
             place, url = home / f"home-{pending}", next(urls)
             with closing(filled(place, url, size)) as exchange:
-                told = {"database": kind, "pending": pending, "tasks": pending + ended}
-                rows.append(told | {"clusters": size.clusters} | _round(exchange))
+                key = {"database": kind, "pending": pending, "tasks": pending + ended}
+                rows.append(key | {"clusters": size.clusters} | _round(exchange))
                 exchange.write(reset)
         with Served(place, url, interval=3600.0) as one:
             served = asyncio.run(_served(one, size, max(4 * scale.seconds, 5.0)))

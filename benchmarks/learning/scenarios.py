@@ -26,7 +26,7 @@ from walras.learn.decide import placed_by
 from walras.learn.fitting import FittedModel, fit_problem, viewed
 from walras.learn.linear import indicators, placements
 from walras.learn.settings import LearnSettings
-from walras.learn.training_problem import Evaluator, complete, draw, lesson
+from walras.learn.training_problem import Evaluator, complete, draw, training_problem
 from walras.predict import SETTINGS, Recipe, Tasks
 from walras.predict.models.calibration import logit
 from walras.types import Floats, Ints
@@ -75,20 +75,20 @@ def _rows(cell: RunConfig, name: str, settings: LearnSettings) -> list[dict[str,
     """The rows of a method in a cell; kept, as studies are measured a few seeds at a time."""
     data, own = _data(cell), settings.with_(seed=cell.seed)
     began = time.perf_counter()
-    made = lesson(data, own, tasks_per_round=cell.tasks_per_round)
+    made = training_problem(data, own, tasks_per_round=cell.tasks_per_round)
     rounds = draw(complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25))
-    judge, learned = Evaluator(data.test, rounds, made.terms), fit_problem(made, own)
-    times, success = learned.times(judge.tasks), learned.success(judge.tasks)
+    evaluator, learned = Evaluator(data.test, rounds, made.terms), fit_problem(made, own)
+    times, success = learned.times(evaluator.tasks), learned.success(evaluator.tasks)
     placed = {
         name: {
-            decoder: placed_by(judge, times, success, own.with_(decoder=decoder))
+            decoder: placed_by(evaluator, times, success, own.with_(decoder=decoder))
             for decoder in ("elastic", "hard")
         }
     }
     if name == BAGGED:
-        each = members(learned, judge.tasks)
+        each = members(learned, evaluator.tasks)
         noisy = with_errors(each, learned, made.validation.tasks, cell.seed)
-        placed |= {"scenarios": best(judge, *each), "noisy scenarios": best(judge, *noisy)}
+        placed |= {"scenarios": best(evaluator, *each), "noisy scenarios": best(evaluator, *noisy)}
     shared = {
         "setting": cell.setting,
         "train_tasks": cell.train_tasks,
@@ -98,7 +98,7 @@ def _rows(cell: RunConfig, name: str, settings: LearnSettings) -> list[dict[str,
         "error": "",
         "seconds": time.perf_counter() - began,
     }
-    return [{"method": way, **shared, **measured(judge, own)} for way, own in placed.items()]
+    return [{"method": way, **shared, **measured(evaluator, own)} for way, own in placed.items()]
 
 
 @lru_cache(maxsize=1)
@@ -126,24 +126,24 @@ def with_errors(
     return times * np.exp(late), 1.0 / (1.0 + np.exp(-(logit(success) + safe)))
 
 
-def best(judge: Evaluator, times: Floats, success: Floats) -> dict[str, Ints]:
+def best(evaluator: Evaluator, times: Floats, success: Floats) -> dict[str, Ints]:
     """(rounds, N) placements of least expected cost under both decoders.
 
     Args:
-        judge: Its rounds, floor and price.
+        evaluator: Its rounds, floor and price.
         times: (S, M, tasks) scenarios of its tasks.
         success: (S, M, tasks).
     """
-    floor, price = judge.terms.floor, judge.terms.price
+    floor, price = evaluator.terms.floor, evaluator.terms.price
     chosen: dict[str, list[int]] = {"elastic": [], "hard": []}
-    for own in judge.rounds:
+    for own in evaluator.rounds:
         makespan, mean = outcomes(times[:, :, own], success[:, :, own])
         cost = makespan + price * np.maximum(floor - mean, 0.0)
         chosen["elastic"].append(int(cost.mean(axis=0).argmin()))
         least = min(floor, float(mean.mean(axis=0).max())) - 1e-12
         safe = np.where(mean.mean(axis=0) >= least, makespan.mean(axis=0), np.inf)
         chosen["hard"].append(int(safe.argmin()))
-    every = placements(times.shape[1], judge.rounds.shape[1])
+    every = placements(times.shape[1], evaluator.rounds.shape[1])
     return {decoder: every[found] for decoder, found in chosen.items()}
 
 

@@ -222,7 +222,7 @@ STUDIES: tuple[Study, ...] = (
         settings=("A", "C"), train_tasks=(40,), options={"model": "counts", "link": "exp"},
     ),
     Study(
-        "rivals", "Other ways to train through decisions",
+        "other-losses", "Other ways to train through decisions",
         "The score function, losses on pools of placements, the perturbed optimiser.",
         {
             **TWO_STAGE,

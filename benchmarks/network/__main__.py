@@ -1,17 +1,17 @@
-"""Run studies: ``python -m benchmarks.network figure3 rivals``."""
+"""Run studies: ``python -m benchmarks.network figure3 baselines``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from benchmarks.network import convergence, digits, faults, rivals, spectra
+from benchmarks.network import baselines, convergence, digits, faults, spectra
 from benchmarks.network.study import Study, write_page
 
 STUDIES: tuple[Study, ...] = (
     *convergence.STUDIES,
     *spectra.STUDIES,
-    *rivals.STUDIES,
+    *baselines.STUDIES,
     *faults.STUDIES,
     *digits.STUDIES,
 )

@@ -45,7 +45,7 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
     from walras.learn.fitting import two_stage, view_of, viewed
     from walras.learn.settings import LearnSettings
     from walras.learn.train import train
-    from walras.learn.training_problem import Evaluator, draw, lesson
+    from walras.learn.training_problem import Evaluator, draw, training_problem
 
     torch.set_num_threads(budget.threads)
     settings = LearnSettings(
@@ -54,7 +54,7 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
     seconds, regrets = [], []
     for seed in range(instance.spec.seeds):
         recipe, own = instance.spec.load(seed), settings.with_(seed=seed)
-        made = view_of(lesson(recipe, own, tasks_per_round=instance.spec.tasks), own)
+        made = view_of(training_problem(recipe, own, tasks_per_round=instance.spec.tasks), own)
         start = two_stage(made, own.with_(method="tsm-log"))
         loss = pyepo_loss(own, *instance.shape) if peer else None
         began = time.perf_counter()
@@ -62,10 +62,14 @@ def _trained(instance: RecipeInstance, budget: Budget, method: str, *, peer: boo
         seconds.append(time.perf_counter() - began)
         test = viewed(recipe.test, own)
         pool = np.arange(len(test.names))
-        judge = Evaluator(test, draw(pool, _ROUNDS, instance.spec.tasks, (seed, 99)), made.terms)
+        evaluator = Evaluator(
+            test, draw(pool, _ROUNDS, instance.spec.tasks, (seed, 99)), made.terms
+        )
         # The ablation's premise: times are predicted, success is known.
-        placed = judge.terms.place(judge.of(trained.predict(test).times), judge.truth[1])
-        regrets.append(float(judge.elastic(placed).mean()))
+        placed = evaluator.terms.place(
+            evaluator.of(trained.predict(test).times), evaluator.truth[1]
+        )
+        regrets.append(float(evaluator.elastic(placed).mean()))
     numbers = {"seconds": float(np.mean(seconds)), "regret": float(np.mean(regrets))}
     numbers |= {f"regret.{k}": value for k, value in enumerate(regrets)}
     return Outcome(None, 0.0, sum(seconds), STEPS, numbers=numbers)

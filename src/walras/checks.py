@@ -526,8 +526,8 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 4 * _SHOWN:
         return f"a whole number of {value.bit_length()} bits"
     if value is None or isinstance(value, str | bytes | Real | complex | type):
-        told = repr(value[: _SHOWN + 1] if isinstance(value, str | bytes) else value)
-        return told if len(told) <= _SHOWN + 2 else f"{told[:_SHOWN]}..."
+        shown = repr(value[: _SHOWN + 1] if isinstance(value, str | bytes) else value)
+        return shown if len(shown) <= _SHOWN + 2 else f"{shown[:_SHOWN]}..."
     return f"a {type(value).__name__}"
 
 

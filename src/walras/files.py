@@ -46,10 +46,10 @@ def replacing(path: str | Path, remedy: str = "choose another path") -> Iterator
         >>> import tempfile
         >>> from pathlib import Path
         >>> folder = Path(tempfile.mkdtemp())
-        >>> with replacing(folder / "told.txt") as fresh:
+        >>> with replacing(folder / "result.txt") as fresh:
         ...     _ = fresh.write_text("all of it")
         >>> [file.name for file in folder.iterdir()]
-        ['told.txt']
+        ['result.txt']
     """
     path = Path(path)
     fresh = None

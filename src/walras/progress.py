@@ -66,11 +66,11 @@ class Progress:
 OnProgress = Callable[[Progress], bool | None]  # True stops the work
 
 
-def counts(told: Callable[[int, int], object]) -> OnProgress:
+def counts(on_count: Callable[[int, int], object]) -> OnProgress:
     """Make a hook of a function of (done, total), the form of hooks before 0.2."""
 
     def hook(step: Progress) -> None:
-        told(step.iteration, step.total)
+        on_count(step.iteration, step.total)
 
     return hook
 

@@ -1,4 +1,4 @@
-"""The diary of a solve: keeps its history, and knows when to stop."""
+"""The iteration log of a solve: keeps its history, and knows when to stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class IterationLog:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the diary was opened."""
+        """Seconds since the log was opened."""
         return time.perf_counter() - self._began
 
     @property

@@ -170,11 +170,11 @@ def _solve_within(
         solution = _solve_by(problem, choice, settings, polish=polish)
         if spend is not None:
             solution = _spend_on_leximin(solution, choice, settings)
-    return _heard(solution) if pressed else solution
+    return _interrupted(solution) if pressed else solution
 
 
-def _heard(solution: Solution) -> Solution:
-    """The solution of a solve that Ctrl-C was to stop, however far it came: nobody misses that.
+def _interrupted(solution: Solution) -> Solution:
+    """Mark a solution as interrupted, however far the solve came before Ctrl-C.
 
     Raises:
         KeyboardInterrupt: There is no allocation to return.

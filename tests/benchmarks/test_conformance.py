@@ -55,9 +55,9 @@ def test_every_reason_is_said_and_every_listed_test_has_one() -> None:
 def test_some_of_cvxpys_own_tests_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = tmp_path / "record.json"
     assert main(["cvxpy", "--files", "test_zero_sized.py", "--record", str(record)]) == 0
-    told = json.loads(record.read_text(encoding="utf-8"))
-    assert told["applicable"] == told["passed"] >= 5
-    assert told["solves"] >= told["applicable"]
+    found = json.loads(record.read_text(encoding="utf-8"))
+    assert found["applicable"] == found["passed"] >= 5
+    assert found["solves"] >= found["applicable"]
     assert "0 fail" in capsys.readouterr().out
 
 
@@ -83,12 +83,12 @@ def test_programs_of_a_folder_are_compared_with_highs(
     for name, text in PROGRAMS.items():
         (tmp_path / "mps" / name).write_text(text)
     assert main(["mps", "--time-limit", "10"]) == 0
-    told = capsys.readouterr().out
-    assert "a.lp exact: optimal 1, gap" in told
-    assert "b.lp auto: unbounded nan" in told
-    assert "c.lp auto: infeasible nan" in told
-    assert "3 files" in told
-    assert "0 wrong" in told
+    printed = capsys.readouterr().out
+    assert "a.lp exact: optimal 1, gap" in printed
+    assert "b.lp auto: unbounded nan" in printed
+    assert "c.lp auto: infeasible nan" in printed
+    assert "3 files" in printed
+    assert "0 wrong" in printed
     monkeypatch.setattr("benchmarks.conformance.mps._by_highs", lambda *_: ("optimal", 2.0))
     assert main(["mps"]) == 1
     assert "6 wrong" in capsys.readouterr().out

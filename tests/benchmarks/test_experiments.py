@@ -112,8 +112,8 @@ def test_moves_are_drawn_over_seconds_for_every_method_on_the_same_rounds(tmp_pa
     ours, greedy, _ = frame["moves"]
     assert frame["bound"][0] <= ours <= greedy
     assert (frame["seconds"] > 0).all()
-    told = moves.table_moves(frame)
-    assert told["rounds"].tolist() == [1, 1, 1]
+    table = moves.table_moves(frame)
+    assert table["rounds"].tolist() == [1, 1, 1]
     lost = frame.assign(moves=frame["moves"].where(frame["method"] != "HiGHS, plain program"))
     assert moves.table_moves(lost)["infeasible rounds"].tolist() == [0, 0, 1]
     moves.draw_moves(lost, tmp_path / "moves.png")

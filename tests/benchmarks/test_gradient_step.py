@@ -91,7 +91,7 @@ def _target(**records: dict[str, Any]) -> Any:
     return gradient_step.targets(named)[0]
 
 
-def test_the_quicker_way_of_the_peer_counts_and_its_errors_are_told() -> None:
+def test_the_quicker_way_of_the_peer_counts_and_its_errors_are_reported() -> None:
     ours, wrong = _record(0.1, 1e-9), _record(40.0, 0.8, 0.9)
     right = _record(11.0, *[1e-3] * 39, 5.0)  # breaks down on one of forty rounds
     assert _target(walras_gradient=ours, cvxpylayers=wrong).met is None

@@ -17,7 +17,7 @@ from walras.errors import InputError
 from walras.learn import LearnSettings
 from walras.learn.fitting import fit_problem
 from walras.learn.linear import placements
-from walras.learn.training_problem import Evaluator, TrainingProblem, lesson
+from walras.learn.training_problem import Evaluator, TrainingProblem, training_problem
 from walras.matching import evaluate, match_rounds
 from walras.predict import Recipe, recipe
 
@@ -32,15 +32,15 @@ def data() -> Recipe:
 
 @pytest.fixture(scope="module")
 def made(data: Recipe) -> TrainingProblem:
-    return lesson(data, BAGGED.with_(rounds=30), tasks_per_round=4)
+    return training_problem(data, BAGGED.with_(rounds=30), tasks_per_round=4)
 
 
 def test_one_scenario_is_the_exact_matching(made: TrainingProblem) -> None:
-    judge = made.validation
-    found = best(judge, judge.tasks.times[None], judge.tasks.success[None])
-    assert judge.elastic(found["elastic"]) == pytest.approx(0.0, abs=1e-9)
-    hard = match_rounds(*judge.truth, judge.terms.floor)
-    own = judge.outcome(found["hard"])
+    evaluator = made.validation
+    found = best(evaluator, evaluator.tasks.times[None], evaluator.tasks.success[None])
+    assert evaluator.elastic(found["elastic"]) == pytest.approx(0.0, abs=1e-9)
+    hard = match_rounds(*evaluator.truth, evaluator.terms.floor)
+    own = evaluator.outcome(found["hard"])
     feasible = hard.feasible
     np.testing.assert_allclose(own.makespan[feasible], hard.objective[feasible])
     assert not own.violated[feasible].any()
@@ -57,12 +57,12 @@ def test_outcomes_are_those_of_the_metrics(made: TrainingProblem) -> None:
 
 def test_no_placement_costs_less_on_average(data: Recipe, made: TrainingProblem) -> None:
     learned = fit_problem(made, BAGGED)
-    judge = Evaluator(data.test, made.validation.rounds[:3], made.terms)
+    evaluator = Evaluator(data.test, made.validation.rounds[:3], made.terms)
     times, success = members(learned, data.test)
     assert times.shape == success.shape == (3, 3, 60)
     np.testing.assert_allclose(times.mean(axis=0), learned.times(data.test))
-    found = best(judge, times, success)["elastic"]
-    terms = judge.terms
+    found = best(evaluator, times, success)["elastic"]
+    terms = evaluator.terms
 
     def cost(own: np.ndarray, placed: np.ndarray) -> float:
         every = (
@@ -71,7 +71,7 @@ def test_no_placement_costs_less_on_average(data: Recipe, made: TrainingProblem)
         )
         return float(np.mean([outcome.elastic_cost(terms.price) for outcome in every]))
 
-    for own, placed in zip(judge.rounds, found, strict=True):
+    for own, placed in zip(evaluator.rounds, found, strict=True):
         least = min(cost(own, other) for other in placements(3, 4))
         assert cost(own, placed) == pytest.approx(least)
 

@@ -103,7 +103,7 @@ def test_a_missing_cell_alone_is_measured_and_progress_is_json(
     assert store.read(cells[0]) == kept
 
 
-def test_a_failed_cell_is_told_and_tried_again(tmp_path: Path) -> None:
+def test_a_failed_cell_is_reported_and_tried_again(tmp_path: Path) -> None:
     store, cell = Store(tmp_path), _cell("highs-ipm", objective="proportional-fairness")
     assert measure_all([cell], store, fresh=False) == 1
     record = store.read(cell)
@@ -114,7 +114,7 @@ def test_a_failed_cell_is_told_and_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         ("ImportError: /opt/env/lib/libx.so.9: undefined", "ImportError: libx.so.9: undefined"),
         ("FileNotFoundError: '/home/a/b.npy'", "FileNotFoundError: 'b.npy'"),
@@ -125,8 +125,8 @@ def test_a_failed_cell_is_told_and_tried_again(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_failure_tells_no_path_of_this_machine(message: str, told: str) -> None:
-    assert without_paths(message) == told
+def test_a_failure_tells_no_path_of_this_machine(message: str, expected: str) -> None:
+    assert without_paths(message) == expected
 
 
 def test_the_worker_itself_loads_nothing_that_a_peer_might_bring() -> None:
@@ -197,6 +197,6 @@ def test_listing_measures_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "minutes in all" in capsys.readouterr().out
     assert not store.folder.exists()
     assert run(Options(only="no such cell"), store) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("error[input]: no cell's name contains 'no such cell'")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error[input]: no cell's name contains 'no such cell'")

@@ -1,4 +1,4 @@
-"""Schedules are played in several processes, each seed once, and what they violate is told."""
+"""Schedules are played in several processes, each seed once; violations are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_seeds_are_played_once_each() -> None:
     assert found == list(range(7, 127))
 
 
-def test_violations_are_told_with_their_seed(
+def test_violations_are_reported_with_their_seed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     true = World.run

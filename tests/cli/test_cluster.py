@@ -153,5 +153,5 @@ def test_an_end_by_itself_is_success_and_one_by_a_limit_is_not(run: Run) -> None
     assert json.loads(result.stdout)["gap"] > 1e-6
     assert result.exit_code == 0
     assert run(*options, "--tolerance", "1e-6", **tables).exit_code == 5
-    told = run(*options, **tables).stderr
-    assert "Gap: " in told
+    message = run(*options, **tables).stderr
+    assert "Gap: " in message

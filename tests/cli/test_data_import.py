@@ -42,7 +42,7 @@ def test_runs_are_written_as_a_log(tmp_path: Path) -> None:
     assert runs["outcome"].tolist() == ["completed", "failed", "completed"]
 
 
-def test_steps_that_cannot_be_told_from_jobs_are_told(tmp_path: Path) -> None:
+def test_steps_that_cannot_be_told_from_jobs_are_reported(tmp_path: Path) -> None:
     bare = "JobName|Partition|State|ElapsedRaw\nbert|v100|COMPLETED|605\n0|v100|COMPLETED|605\n"
     found = _run(tmp_path, bare + "batch||COMPLETED|605\n")
     assert found.exit_code == 0, found.output

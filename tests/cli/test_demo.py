@@ -228,7 +228,7 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def placed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """The first act on whatever data are found, with a small second one."""
+    """The first section on whatever data are found, with a small second one."""
     folder = tmp_path_factory.mktemp("placed")
     options = ("--tasks", "40", "--jobs", "20", "--large", "0", "-o", "json")
     with pytest.MonkeyPatch.context() as patch:
@@ -248,8 +248,8 @@ def test_predictions_place_tasks_better_than_averages(
     placed: tuple[Path, dict[str, Any]],
 ) -> None:
     _, record = placed
-    act = record["placing"]
-    ways = {way["times from"]: way for way in act["ways"]}
+    section = record["placing"]
+    ways = {way["times from"]: way for way in section["ways"]}
     assert list(ways) == [
         act_one.NETWORK,
         act_one.LINEAR,
@@ -258,18 +258,18 @@ def test_predictions_place_tasks_better_than_averages(
     ]
     oracle = ways[act_one.ORACLE]
     assert oracle["gap"] <= 1e-3
-    assert oracle["success"] >= act["min_success"] - 1e-9
+    assert oracle["success"] >= section["min_success"] - 1e-9
     for name in (act_one.NETWORK, act_one.LINEAR):
         assert oracle["makespan"] < ways[name]["makespan"] < ways[act_one.AVERAGES]["makespan"]
-    rows = act["placements"]
+    rows = section["placements"]
     assert len({row["task"] for row in rows}) == 40
     for row in rows:
         low, high = map(float, row["90 %"].split("-"))
         assert low <= float(row["time"]) <= high
         assert row["runner-up"].split()[0] != row["cluster"]
         assert row["because"]
-    assert "composed" in act
-    assert "failure rates of other clusters" in act["composed"]
+    assert "composed" in section
+    assert "failure rates of other clusters" in section["composed"]
 
 
 def test_the_report_shows_placements_and_calibration(
@@ -308,13 +308,13 @@ def test_without_torch_linear_models_place_and_the_screen_says_so(
     assert len(rows) == 12  # no row was folded
 
 
-def test_the_last_act_loses_a_centre_and_no_quantum(tmp_path: Path) -> None:
+def test_the_last_section_loses_a_centre_and_no_quantum(tmp_path: Path) -> None:
     result = run(tmp_path, "--network", "--jobs", "20", "--large", "0")
     assert result.exit_code == 0, result.output
     assert max(len(line) for line in result.stdout.splitlines() if "out/r" not in line) <= 80
-    act = json.loads((tmp_path / "out" / "run.json").read_text())["network"]
-    assert act["quanta over the budget, at worst"] == 0
-    assert act["crash"] == {"centre": CRASHED, "step": CRASH}
+    section = json.loads((tmp_path / "out" / "run.json").read_text())["network"]
+    assert section["quanta over the budget, at worst"] == 0
+    assert section["crash"] == {"centre": CRASHED, "step": CRASH}
     said = " ".join(result.stdout.split())
     assert f"centre {CRASHED} crashes at step {CRASH:,}" in said
     assert "is 0 quanta over the budget" in said
@@ -323,7 +323,7 @@ def test_the_last_act_loses_a_centre_and_no_quantum(tmp_path: Path) -> None:
     assert "by an independent solver" in page
 
 
-def test_stopping_the_last_act_keeps_the_others(
+def test_stopping_the_last_section_keeps_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(progress: Callable[[int, int], None], seed: int) -> NetworkSection:

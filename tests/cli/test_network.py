@@ -45,7 +45,7 @@ def test_the_example_is_printed_as_it_is() -> None:
     assert RUN.invoke(app, ["example"]).stdout == EXAMPLE
 
 
-def test_a_run_is_told_and_saved_and_the_same_seed_writes_the_same_record(
+def test_a_run_is_reported_and_saved_and_the_same_seed_writes_the_same_record(
     config: str, tmp_path: Path
 ) -> None:
     records = []
@@ -83,13 +83,13 @@ def test_json_and_csv_hold_the_same_run(config: str) -> None:
 
 def test_advice_names_its_reasons(config: str) -> None:
     rows = json.loads(RUN.invoke(app, ["advise", config, "-o", "json"]).stdout)
-    told = {row["what"]: row for row in rows}
-    assert told["share step"]["value"] > 0
-    assert "bound" in told["share step"]["why"]
-    assert told["rounds"]["value"] == 3
+    steps = {row["what"]: row for row in rows}
+    assert steps["share step"]["value"] > 0
+    assert "bound" in steps["share step"]["why"]
+    assert steps["rounds"]["value"] == 3
 
 
-def test_rivals_are_compared_on_the_same_problem(config: str, tmp_path: Path) -> None:
+def test_baselines_are_compared_on_the_same_problem(config: str, tmp_path: Path) -> None:
     out = tmp_path / "cmp"
     found = RUN.invoke(app, ["compare", config, "--no-progress", "-o", "json", "--save", str(out)])
     assert found.exit_code == 0, found.output
@@ -129,14 +129,14 @@ def test_bad_files_are_one_clear_error(tmp_path: Path) -> None:
     assert "unknown key 'nodes'" in str(found.exception)
 
 
-def test_the_demos_act_ends_well() -> None:
-    act = demo_network()
-    told = dict(act.rows)
-    assert told["quanta over the budget, at worst"] == 0
-    assert float(told["most that was ever held / budget"] or 2) <= 1.0
-    assert not act.run.alive[-1][CRASHED]
-    assert act.run.cost_gap[-1] < 1e-4
-    assert float(told["test accuracy"] or 0) > 0.85
+def test_the_demos_section_ends_well() -> None:
+    section = demo_network()
+    facts = dict(section.rows)
+    assert facts["quanta over the budget, at worst"] == 0
+    assert float(facts["most that was ever held / budget"] or 2) <= 1.0
+    assert not section.run.alive[-1][CRASHED]
+    assert section.run.cost_gap[-1] < 1e-4
+    assert float(facts["test accuracy"] or 0) > 0.85
 
 
 def test_a_model_is_compared_apart_from_the_shares(tmp_path: Path) -> None:

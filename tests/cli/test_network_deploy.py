@@ -50,7 +50,7 @@ def test_a_scenario_is_deployed_and_replayed(tmp_path: Path) -> None:
     assert _walras("replay", str(folder)).returncode == 1
 
 
-def test_the_steps_are_told_and_the_run_is_drawn(
+def test_the_steps_are_reported_and_the_run_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("walras.cli.common.progress._AFTER", 0.0)

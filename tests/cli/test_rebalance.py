@@ -39,14 +39,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_json_has_the_moves_the_bound_and_the_servers(run: Any) -> None:
     result = run("--band", "0.1", "-o", "json")
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["status"] == "optimal"
-    assert told["moves"] == told["bound"] == len(told["transfers"])
-    assert told["violation"] < 1e-9
+    summary = json.loads(result.stdout)
+    assert summary["status"] == "optimal"
+    assert summary["moves"] == summary["bound"] == len(summary["transfers"])
+    assert summary["violation"] < 1e-9
     mean = 19.0 / 3.0
-    for server in told["servers"]:
+    for server in summary["servers"]:
         assert 0.9 * mean - 1e-6 <= server["after"] <= 1.1 * mean + 1e-6
-    assert {move["from"] for move in told["transfers"]} == {"s1"}
+    assert {move["from"] for move in summary["transfers"]} == {"s1"}
 
 
 def test_csv_lists_the_moves(run: Any) -> None:
@@ -77,9 +77,9 @@ def test_options_reach_the_round(run: Any) -> None:
 
 def test_shares_and_new_shards_in_the_table(run: Any) -> None:
     text = "shard,load,server\na,4,s1:0.5 s2:0.5\nb,4,s3\nc,2,\n"
-    told = json.loads(run("--band", "0.5", "-o", "json", shards=text).stdout)
-    assert told["moves"] == 1
-    assert told["transfers"][0]["from"] is None
+    summary = json.loads(run("--band", "0.5", "-o", "json", shards=text).stdout)
+    assert summary["moves"] == 1
+    assert summary["transfers"][0]["from"] is None
 
 
 def test_the_published_rounds(run: Any, tmp_path: Path) -> None:

@@ -176,12 +176,12 @@ def test_bad_options(
     given = words(tmp_path, *options)
     with pytest.raises(SystemExit) as caught:
         guarded(lambda: usage.run(app, given), given)
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert caught.value.code == 2
-    assert told.startswith("error[")
+    assert message.startswith("error[")
     for part in ("  where:   --", "  allowed: ", "  remedy:  ", remedy):
-        assert part in told
-    assert "=" not in told.partition("remedy:")[2]  # a keyword of the library
+        assert part in message
+    assert "=" not in message.partition("remedy:")[2]  # a keyword of the library
 
 
 def test_unknown_engine(run: Run) -> None:

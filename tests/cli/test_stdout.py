@@ -151,8 +151,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
 
 
 def test_json_is_json_and_nothing_else(ran: dict[str, Ran]) -> None:
-    told = {name: one for name, one in ran.items() if name.endswith("json") or "conic" in name}
-    for name, one in told.items():
+    chosen = {name: one for name, one in ran.items() if name.endswith("json") or "conic" in name}
+    for name, one in chosen.items():
         if name.startswith("api") or name == "error json":
             continue
         assert one.code == 0, (name, one.err)

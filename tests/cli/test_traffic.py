@@ -107,10 +107,10 @@ def test_models_failures_and_options(run: Any) -> None:
     assert content["traffic asked for"] == pytest.approx(0.3 * 17.5)
     broken = run(*common, "--failures", "3", "--engine", "exact", network="B4", demand="lognormal")
     assert broken.exit_code == 0, broken.output
-    told = json.loads(broken.stdout)
-    assert len(told["links"]) == net.links - 3
-    assert told["origin"].startswith("synthetic stand-in")
-    assert "3 links failed" in told["origin"]
+    summary = json.loads(broken.stdout)
+    assert len(summary["links"]) == net.links - 3
+    assert summary["origin"].startswith("synthetic stand-in")
+    assert "3 links failed" in summary["origin"]
 
 
 @pytest.mark.parametrize(

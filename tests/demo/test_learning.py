@@ -14,19 +14,19 @@ import pytest
 from typer.testing import CliRunner
 
 from walras.cli.main import app
-from walras.demo import learning as act
+from walras.demo import learning as section
 from walras.demo.learning import LearningSection
 
 
 @pytest.fixture(scope="module")
 def trained() -> LearningSection:
     """A short training on whatever data are found."""
-    told: list[tuple[int, int]] = []
+    counted: list[tuple[int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(act, "_STEPS", 40)
-        patch.setattr(act, "ROUNDS", 200)
-        found = act.teach(0, lambda done, of: told.append((done, of)), tasks=40)
-    assert told == [(k, 40) for k in range(1, 41)]
+        patch.setattr(section, "_STEPS", 40)
+        patch.setattr(section, "ROUNDS", 200)
+        found = section.teach(0, lambda done, of: counted.append((done, of)), tasks=40)
+    assert counted == [(k, 40) for k in range(1, 41)]
     return found
 
 
@@ -34,10 +34,10 @@ def test_the_same_model_is_judged_before_and_after_on_the_same_rounds(
     trained: LearningSection,
 ) -> None:
     assert [model.name for model in trained.models] == [
-        act.AVERAGES,
-        act.ONE_HOTS,
-        act.BEFORE,
-        act.AFTER,
+        section.AVERAGES,
+        section.ONE_HOTS,
+        section.BEFORE,
+        section.AFTER,
     ]
     before, after = trained.before.learned, trained.after.learned
     assert before.settings.model == after.settings.model == "counts"
@@ -56,10 +56,10 @@ def test_the_gain_is_a_paired_difference_with_its_interval(trained: LearningSect
     gain, half = trained.gain
     assert gain == pytest.approx(apart.mean())
     assert half == pytest.approx(1.96 * apart.std(ddof=1) / np.sqrt(200))
-    rows = {row["trained"]: row for row in act.compared(trained).records()}
-    saved = float(rows[act.BEFORE]["elastic"] or 0) - float(rows[act.AFTER]["elastic"] or 0)
+    rows = {row["trained"]: row for row in section.compared(trained).records()}
+    saved = float(rows[section.BEFORE]["elastic"] or 0) - float(rows[section.AFTER]["elastic"] or 0)
     assert saved == pytest.approx(100 * gain)
-    kept = act.record(trained)
+    kept = section.record(trained)
     assert kept["gain"] == gain
     assert kept["validation"][0]["step"] == 0
 
@@ -73,19 +73,19 @@ def test_the_words_follow_the_numbers(trained: LearningSection) -> None:
         noise = np.tile([0.01, -0.01], 100)
         after = replace(trained.after, elastic=trained.before.elastic - shift + noise)
         changed = replace(trained, models=(*trained.models[:-1], after))
-        assert words in act.facts(changed)[0]
+        assert words in section.facts(changed)[0]
 
 
 def test_stopping_the_training_keeps_the_placements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(seed: int, told: Callable[[int, int], None]) -> LearningSection:
-        told(1, 10)
+    def stopped(seed: int, on_count: Callable[[int, int], None]) -> LearningSection:
+        on_count(1, 10)
         os.kill(os.getpid(), signal.SIGINT)
-        told(2, 10)
+        on_count(2, 10)
         raise AssertionError("it went on")
 
-    monkeypatch.setattr(act, "teach", stopped)
+    monkeypatch.setattr(section, "teach", stopped)
     report = tmp_path / "report.html"
     arguments = ["demo", "--no-open", "--tasks", "12", "--large", "0", "--no-network"]
     for output in ("table", "csv"):

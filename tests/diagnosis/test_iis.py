@@ -15,7 +15,7 @@ from tests.bank.statement import Entry, Row, state
 
 import walras as wl
 from walras.diagnosis import iis as module
-from walras.diagnosis.iis import Conflict, conflict
+from walras.diagnosis.iis import IIS, find_iis
 from walras.diagnosis.relaxation import least_relaxation
 from walras.separable import Separable, Utility
 from walras.settings import Settings
@@ -38,8 +38,8 @@ def stated(matrix: np.ndarray, upper: np.ndarray, utility: Utility = Utility.NON
     return state([Entry(0, j, upper=REACH) for j in range(matrix.shape[1])], rows)
 
 
-def found(problem: Separable) -> Conflict:
-    return conflict(problem, least_relaxation(problem, CALM), CALM)
+def found(problem: Separable) -> IIS:
+    return find_iis(problem, least_relaxation(problem, CALM), CALM)
 
 
 def can_hold(matrix: np.ndarray, upper: np.ndarray, rows: list[int]) -> bool:
@@ -116,7 +116,7 @@ def test_any_one_row_dropped_lets_the_others_hold(seed: int, rows: int, columns:
     assert relaxation.is_needed != can_hold(matrix, upper, list(range(rows)))
     if not relaxation.is_needed:
         return
-    named = conflict(problem, relaxation, CALM)
+    named = find_iis(problem, relaxation, CALM)
     chosen = [int(name[4:-1]) for name in named.names]
     assert named.irreducible
     assert not can_hold(matrix, upper, chosen)
@@ -147,7 +147,7 @@ def test_bounds_of_single_entries_are_named() -> None:
     assert "Sum(x, 0, False) == 1.0[2] with x[0, 2] <= 0, x[1, 2] <= 0, x[2, 2] <= 0" in said
 
 
-def test_a_logarithm_of_nothing_is_told_without_an_amount() -> None:
+def test_a_logarithm_of_nothing_is_reported_without_an_amount() -> None:
     said = raised(lambda x: [x[:, 2] == 0, cp.sum(x, axis=1) <= 2], log=True)
     assert "log[2] with x[0, 2] <= 0" in said
     assert said.endswith("let entries of log[2] be above zero")

@@ -21,7 +21,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: wl.engines.Interior(step_fraction=1.0), "setting step_fraction: is 1.0"),
         (lambda: wl.engines.Interior(columns=4), "setting columns.*ColumnGeneration"),  # type: ignore[arg-type]
@@ -38,8 +38,8 @@ GROUPS = {
         (lambda: wl.engines.POP(engine="exact"), r"setting engine.*walras\.engines\.Exact\(\)"),  # type: ignore[arg-type]
     ],
 )
-def test_options_out_of_range_are_refused_when_the_engine_is_made(make: Any, told: str) -> None:
-    with pytest.raises(wl.InputError, match=told) as caught:
+def test_options_out_of_range_are_refused_when_the_engine_is_made(make: Any, message: str) -> None:
+    with pytest.raises(wl.InputError, match=message) as caught:
         make()
     assert caught.value.remedy
 

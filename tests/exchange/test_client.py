@@ -60,9 +60,9 @@ def test_tasks_are_submitted_found_explained_and_cancelled(quick: Served, admin:
     assert admin.tasks.log(made.uid).entries[-1].text
     with pytest.raises(ConflictError, match="taken"):
         admin.tasks.submit("m-0", ["true"])
-    with pytest.raises(FieldError) as told:
+    with pytest.raises(FieldError) as raised:
         admin.tasks.submit("no", ["true"], slots=0)
-    assert told.value.pointer == "/slots"
+    assert raised.value.pointer == "/slots"
     with pytest.raises(NotFoundError):
         admin.tasks.receipt(many[0].uid)
     with pytest.raises(ConflictError):
@@ -118,11 +118,11 @@ def test_an_agent_registers_and_syncs(admin: Client) -> None:
     assert often > 0
     answer = admin.sync("one", Sync(1, 1, 4))
     assert (answer.run, answer.stop, answer.ack) == ([], [], [])
-    told = Sync(1, 2, 4, [Running(9, 1)], [Finished(8, 1, "completed", 2.0, 0, "done")])
-    answer = admin.sync("one", told)
+    sync = Sync(1, 2, 4, [Running(9, 1)], [Finished(8, 1, "completed", 2.0, 0, "done")])
+    answer = admin.sync("one", sync)
     assert (answer.stop, answer.ack) == ([(9, 1, "stale")], [(8, 1, "stale")])
     with pytest.raises(StaleError) as stale:
-        admin.sync("one", told)
+        admin.sync("one", sync)
     assert (stale.value.incarnation, stale.value.seq) == (1, 2)
 
 
@@ -145,7 +145,7 @@ def test_a_request_without_an_answer_is_sent_again_with_the_same_key() -> None:
     assert len(set(keys)) == 1
 
 
-def test_what_is_no_service_of_walras_is_told() -> None:
+def test_what_is_no_service_of_walras_is_reported() -> None:
     def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(404, text="<html>nginx</html>")
 

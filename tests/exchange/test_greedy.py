@@ -36,4 +36,4 @@ def test_labels_and_sizes_are_kept() -> None:
 
 def test_a_fallback_says_why() -> None:
     outcome = Greedy(Timing()).fall_back(Taken([], []), "late")
-    assert (outcome.state, outcome.told["why"]) == ("fallback", "late")
+    assert (outcome.state, outcome.columns["why"]) == ("fallback", "late")

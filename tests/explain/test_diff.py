@@ -27,10 +27,10 @@ def test_a_dearer_resource_is_the_reason() -> None:
     assert d.arrived == ("graph",)
     assert d.departed == ()
     assert d.churn == pytest.approx(1.0)  # translate moves from the one to the other
-    told = d.frame().set_index("demand")
-    assert (cell(told, "translate", "lost"), cell(told, "translate", "gained")) == ("v100", "k80")
-    assert "v100 became dearer: 0 -> " in cell(told, "translate", "reason")
-    assert cell(told, "graph", "change") == "arrived"
+    frame = d.frame().set_index("demand")
+    assert (cell(frame, "translate", "lost"), cell(frame, "translate", "gained")) == ("v100", "k80")
+    assert "v100 became dearer: 0 -> " in cell(frame, "translate", "reason")
+    assert cell(frame, "graph", "change") == "arrived"
     assert "capacity[v100]" in d.began
     assert records(d.prices)[0]["change"] == pytest.approx(d.prices["change"].abs().max())
     assert d.values == pytest.approx((before.value, now.value))
@@ -41,7 +41,7 @@ def test_a_dearer_resource_is_the_reason() -> None:
         assert part in str(d)
 
 
-def test_other_objectives_are_told() -> None:
+def test_other_objectives_are_reported() -> None:
     T, size, capacity = cluster(4)
     fair, total = (
         sharp(aim(T, size, capacity)) for aim in (cs.proportional_fairness, cs.total_throughput)
@@ -66,10 +66,10 @@ def test_churn_counts_matched_demands_by_name_only() -> None:
     moved = (now.frame()[order] - before.frame()[order]).abs().to_numpy().sum() / 2
     assert d.churn == pytest.approx(moved)
     assert d.departed == ("job0",)
-    told = d.frame().set_index("demand")
+    frame = d.frame().set_index("demand")
     gone = before.frame()["job0"].sum()
-    assert cell(told, "job0", "moved") == pytest.approx(gone)
-    stayed = told[told["change"] == "moved"]
+    assert cell(frame, "job0", "moved") == pytest.approx(gone)
+    stayed = frame[frame["change"] == "moved"]
     assert stayed["reason"].str.len().gt(0).all()
     for row in records(stayed.reset_index()):
         delta = now.frame()[row["demand"]] - before.frame()[row["demand"]]

@@ -123,9 +123,9 @@ def test_prices_of_a_minimum_and_of_idle_and_doubled_rows() -> None:
 
 def test_a_range_beyond_all_numbers_is_without_end() -> None:
     """(1 + u/c)^-k with k towards 0 hardly falls: where u is e to the 1e8, there is no end."""
-    move = Move(np.zeros(0), np.zeros(0), np.zeros(0), price=-1e-6, bend=1.0)
+    move = Move(np.zeros(0), np.zeros(0), np.zeros(0), price=-1e-6, curvature=1.0)
     assert _change(move, 1e-3, 0.1) < _change(move, 1e-3, -0.1) == np.inf
-    assert _change(replace(move, bend=1e-300), 1e-3, -0.1) == pytest.approx(100.0)
+    assert _change(replace(move, curvature=1e-300), 1e-3, -0.1) == pytest.approx(100.0)
     assert np.isfinite(_change(replace(move, price=-1e-170), 1.0, 0.1))
     # The price of this capacity bends where it hardly moves.
     quota = cs.Quota({"a": [0, 1, 2], "b": [0, 1]}, {"a": 7.390765, "b": 39.99})

@@ -57,10 +57,10 @@ def test_where_a_range_ends_the_prices_are_those_of_its_sides(objective: str, se
         below, here, above = (
             sharp(with_bound(problem, i, at + k * step)).value for k in (-1, 0, 1)
         )
-        told = sharp(with_bound(problem, i, at)).worth().iloc[i]
-        assert told["price_down"] == pytest.approx((here - below) / step, rel=1e-3, abs=1e-5)
-        assert told["price_up"] == pytest.approx((above - here) / step, rel=1e-3, abs=1e-5)
-        assert told["basis"] == "kink"
+        moved = sharp(with_bound(problem, i, at)).worth().iloc[i]
+        assert moved["price_down"] == pytest.approx((here - below) / step, rel=1e-3, abs=1e-5)
+        assert moved["price_up"] == pytest.approx((above - here) / step, rel=1e-3, abs=1e-5)
+        assert moved["basis"] == "kink"
         seen += 1
     assert seen
 
@@ -87,7 +87,7 @@ def test_rows_that_say_the_same_are_worth_nothing_to_loosen_alone() -> None:
     assert (kinks["price_down"] > 0.1).all()
 
 
-def test_a_kink_of_a_large_problem_is_told_without_its_prices(
+def test_a_kink_of_a_large_problem_is_reported_without_its_prices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(

@@ -165,8 +165,8 @@ def test_least_utilisation_by_hand() -> None:
     ends = 10 / np.sqrt(0.9) - 10, 10 - 10 / np.sqrt(1.1)
     assert (row["holds_up"], row["holds_down"]) == pytest.approx(ends)
     assert row["basis"] == "10 % change"
-    (told,) = [r for r in s.explain("a->b").rows.to_dict("records") if r["resource"]]
-    assert (told["activity"], told["bound"], told["binds"]) == (
+    (row,) = [r for r in s.explain("a->b").rows.to_dict("records") if r["resource"]]
+    assert (row["activity"], row["bound"], row["binds"]) == (
         pytest.approx(5.0),
         pytest.approx(5.0),
         True,

@@ -25,21 +25,21 @@ def test_an_explanation_adds_up() -> None:
     ):
         s = sharp(problem)
         for j, name in enumerate(T.columns):
-            told = s.explain(name)
-            assert told.demand == s.explain(j).demand == name
-            table = told.frame()
+            explained = s.explain(name)
+            assert explained.demand == s.explain(j).demand == name
+            table = explained.frame()
             amounts = table.set_index("resource")["amount"].reindex(T.index)
             assert amounts.to_numpy() == pytest.approx(s.x[:, j])
             # Entries in use break even, the others cost at least what they bring.
             assert (table.loc[table["used"], "reduced_cost"].abs() <= 1e-5).all()
             assert (table["reduced_cost"] >= -1e-6).all()
-            for key, level in told.reached.items():
+            for key, level in explained.reached.items():
                 assert key == f"throughput[{name}]"
                 assert level == pytest.approx(T.iloc[:, j].to_numpy() @ s.x[:, j])
-            own = told.rows[told.rows["own"]]
+            own = explained.rows[explained.rows["own"]]
             assert list(own["row"]) == [f"time[{name}]"]
-            assert told.price == pytest.approx(s.prices.demands[j], abs=1e-9)
-            assert {f"capacity[{r}]" for r in T.index} <= set(told.rows["row"])
+            assert explained.price == pytest.approx(s.prices.demands[j], abs=1e-9)
+            assert {f"capacity[{r}]" for r in T.index} <= set(explained.rows["row"])
 
 
 def test_a_miss_is_what_would_make_the_demand_switch() -> None:
@@ -113,10 +113,10 @@ def test_what_levels_before_hold_is_no_choice_and_what_no_level_holds_is_said() 
     s = wl.solve(problem, engine="interior", threads=1)
     kept = 0
     for j in range(12):
-        told = s.explain(j)
-        first = told.choices[~told.choices["used"]].head(1)
+        explained = s.explain(j)
+        first = explained.choices[~explained.choices["used"]].head(1)
         pays = bool((first["reduced_cost"] < -0.1 * first["benefit"]).any())
-        assert str(told).endswith("but is kept for the levels before.") == pays
+        assert str(explained).endswith("but is kept for the levels before.") == pays
         kept += pays
     assert kept > 0
     none = replace(s, levels=tuple(replace(k, frozen=k.frozen & False) for k in s.levels))

@@ -59,9 +59,9 @@ SUM = (
 
 
 def _cache(run: Walras, **options: Path) -> dict[str, Any]:
-    told = run("-m", "walras", "doctor", "-o", "json", **options)
-    assert told.returncode == 0, told.stderr
-    (row,) = [row for row in json.loads(told.stdout) if row["item"] == "cache"]
+    shown = run("-m", "walras", "doctor", "-o", "json", **options)
+    assert shown.returncode == 0, shown.stderr
+    (row,) = [row for row in json.loads(shown.stdout) if row["item"] == "cache"]
     return dict(row)
 
 
@@ -75,9 +75,9 @@ def test_a_temporary_folder_serves(read_only: Walras, tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     file = tmp_path / "script.py"
     file.write_text(SUM)
-    told = read_only(str(file))
-    assert told.stdout.startswith("42 "), told.stderr
-    assert told.stdout.rstrip().endswith("__pycache__")  # the caller's own setting is as it was
+    shown = read_only(str(file))
+    assert shown.stdout.startswith("42 "), shown.stderr
+    assert shown.stdout.rstrip().endswith("__pycache__")  # the caller's own setting is as it was
 
 
 def test_without_any_place_every_process_compiles_anew(read_only: Walras, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_missing_method_or_seed_is_named() -> None:
         paired(part, "good", "elastic_regret")
 
 
-def test_methods_that_put_every_round_on_one_cluster_are_told() -> None:
+def test_methods_that_put_every_round_on_one_cluster_are_reported() -> None:
     rows = [
         {"method": name, "setting": setting, "tasks_per_round": n, "utilisation": used}
         for setting, m in (("A", 3), ("x+y", 2))

@@ -17,7 +17,7 @@ from walras.learn import LearnSettings, fit, train
 from walras.learn.decide import placed_by, tuned_margin
 from walras.learn.fitting import fit_problem, two_stage, viewed
 from walras.learn.heads import Trainable
-from walras.learn.training_problem import Evaluator, complete, draw, lesson
+from walras.learn.training_problem import Evaluator, complete, draw, training_problem
 from walras.matching import match_rounds
 from walras.predict import Recipe, Tasks
 from walras.progress import Progress
@@ -46,15 +46,15 @@ def test_a_warm_start_is_never_worse_on_validation(
     small: Recipe, quick: dict[str, Any], options: dict[str, Any]
 ) -> None:
     settings = LearnSettings(**(quick | options), learning_rate=0.02)
-    made = lesson(small, settings, tasks_per_round=5)
+    made = training_problem(small, settings, tasks_per_round=5)
     learned = fit_problem(made, settings)
     start = learned.history[0][1]
     looks = [step for step, _ in learned.history]
     assert looks == [0, 4, 8]
-    judge = made.validation
-    found = (learned.times(judge.tasks), learned.success(judge.tasks))
-    placed = placed_by(judge, *found, settings, 0.0 if settings.margin == "tuned" else None)
-    reached = judge.regret(placed, settings.decoder)
+    evaluator = made.validation
+    found = (learned.times(evaluator.tasks), learned.success(evaluator.tasks))
+    placed = placed_by(evaluator, *found, settings, 0.0 if settings.margin == "tuned" else None)
+    reached = evaluator.regret(placed, settings.decoder)
     assert reached == pytest.approx(min(value for _, value in learned.history), abs=1e-9)
     assert reached <= start
     assert min(value for _, value in learned.history) >= 0.0
@@ -73,7 +73,7 @@ def test_training_lowers_the_regret_of_a_misspecified_model(small: Recipe) -> No
 
 def test_before_training_the_module_predicts_what_the_predictor_does(small: Recipe) -> None:
     settings = LearnSettings(method="tsm", model="counts")
-    made = lesson(small, settings, tasks_per_round=5)
+    made = training_problem(small, settings, tasks_per_round=5)
     for options in ({}, {"model": "mlp", "epochs": 5, "members": 2}):
         own = settings.with_(**({"model": "linear"} | options))
         predictor = two_stage(made, own)
@@ -152,26 +152,28 @@ def test_true_stops_a_training_which_goes_on_from_its_checkpoint(
 
 def test_a_tuned_margin_is_never_worse_on_its_rounds(small: Recipe) -> None:
     settings = LearnSettings(method="tsm", margin="tuned", decoder="hard", rounds=150)
-    made = lesson(small, settings, tasks_per_round=5)
+    made = training_problem(small, settings, tasks_per_round=5)
     learned = fit_problem(made, settings)
-    judge, found = made.validation, learned.predictor.predict(small.validation)
+    evaluator, found = made.validation, learned.predictor.predict(small.validation)
     at = {
-        m: judge.regret(placed_by(judge, found.times, found.success, settings, m), "hard")
+        m: evaluator.regret(placed_by(evaluator, found.times, found.success, settings, m), "hard")
         for m in (0.0, learned.margin)
     }
     assert at[learned.margin] <= at[0.0]
     fixed = settings.with_(margin=0.03)
-    assert tuned_margin(judge, found.times, found.success, fixed) == 0.03
+    assert tuned_margin(evaluator, found.times, found.success, fixed) == 0.03
 
 
 def test_the_oracle_has_no_regret_and_the_floor_binds_in_half_of_the_rounds(
     small: Recipe,
 ) -> None:
-    made = lesson(small, LearnSettings(), tasks_per_round=5)
-    judge = made.validation
+    made = training_problem(small, LearnSettings(), tasks_per_round=5)
+    evaluator = made.validation
     truth = small.validation.times, small.validation.success
-    assert judge.regret(placed_by(judge, *truth, LearnSettings()), "elastic") == pytest.approx(0.0)
-    assert np.all(judge.elastic(np.zeros(judge.rounds.shape, np.int32)) >= -1e-9)
+    assert evaluator.regret(
+        placed_by(evaluator, *truth, LearnSettings()), "elastic"
+    ) == pytest.approx(0.0)
+    assert np.all(evaluator.elastic(np.zeros(evaluator.rounds.shape, np.int32)) >= -1e-9)
     own = Evaluator(small.train, made.draw(300, (5,)), made.terms)
     free = match_rounds(*own.truth, 0.0).outcome.mean_success
     assert 0.3 < float((free < made.terms.floor).mean()) < 0.7
@@ -182,12 +184,12 @@ def test_the_linear_ablation_is_judged_by_the_known_success(
     small: Recipe, quick: dict[str, Any], method: str
 ) -> None:
     settings = LearnSettings(**(quick | {"method": method, "objective": "sum"}))
-    made = lesson(small, settings, tasks_per_round=4)
+    made = training_problem(small, settings, tasks_per_round=4)
     learned = fit_problem(made, settings)
-    judge = made.validation
-    placed = learned.place(judge.tasks, judge.rounds)
-    for k, rounds in enumerate(judge.rounds[:20]):  # by the definition: every placement
-        t, a = judge.tasks.times[:, rounds], judge.tasks.success[:, rounds]
+    evaluator = made.validation
+    placed = learned.place(evaluator.tasks, evaluator.rounds)
+    for k, rounds in enumerate(evaluator.rounds[:20]):  # by the definition: every placement
+        t, a = evaluator.tasks.times[:, rounds], evaluator.tasks.success[:, rounds]
         every = [
             (t[list(x), range(4)].sum(), a[list(x), range(4)].mean())
             for x in itertools.product(range(3), repeat=4)
@@ -196,25 +198,25 @@ def test_the_linear_ablation_is_judged_by_the_known_success(
         best = min(total for total, success in every if success >= floor - 1e-12)
         own, reached = t[placed[k], range(4)].sum(), a[placed[k], range(4)].mean()
         assert reached >= floor - 1e-9
-        assert judge.elastic(placed)[k] == pytest.approx(own / best - 1.0, abs=1e-12)
-    assert np.all(judge.elastic(placed) >= 0.0)
+        assert evaluator.elastic(placed)[k] == pytest.approx(own / best - 1.0, abs=1e-12)
+    assert np.all(evaluator.elastic(placed) >= 0.0)
     # A cheaper placement that misses the floor is infeasible, not better.
-    free = np.argmin(judge.truth[0], axis=1).astype(np.int32)
-    missed = judge.outcome(free).shortfall > judge.best.shortfall + 1e-9
+    free = np.argmin(evaluator.truth[0], axis=1).astype(np.int32)
+    missed = evaluator.outcome(free).shortfall > evaluator.best.shortfall + 1e-9
     assert missed.any()
-    assert np.all(np.isinf(judge.elastic(free)[missed]))
+    assert np.all(np.isinf(evaluator.elastic(free)[missed]))
 
 
 @pytest.mark.parametrize("price", [0.01, 10.0])
 def test_no_round_has_a_negative_regret(small: Recipe, price: float) -> None:
-    made = lesson(small, LearnSettings(price=price), tasks_per_round=5)
-    judge, rng = made.validation, np.random.default_rng(0)
-    quickest = np.argmin(judge.truth[0], axis=1).astype(np.int32)
-    drawn = rng.integers(0, 3, judge.rounds.shape).astype(np.int32)
-    for placed in (quickest, drawn, made.terms.place(*judge.truth, margin=-0.5)):
-        assert np.all(judge.elastic(placed) >= 0.0)
+    made = training_problem(small, LearnSettings(price=price), tasks_per_round=5)
+    evaluator, rng = made.validation, np.random.default_rng(0)
+    quickest = np.argmin(evaluator.truth[0], axis=1).astype(np.int32)
+    drawn = rng.integers(0, 3, evaluator.rounds.shape).astype(np.int32)
+    for placed in (quickest, drawn, made.terms.place(*evaluator.truth, margin=-0.5)):
+        assert np.all(evaluator.elastic(placed) >= 0.0)
         for decoder in ("elastic", "hard"):
-            assert judge.regret(placed, decoder) >= 0.0
+            assert evaluator.regret(placed, decoder) >= 0.0
 
 
 def test_too_small_a_log_names_the_quarter_that_is_held_out(small: Recipe) -> None:

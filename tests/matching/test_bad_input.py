@@ -75,7 +75,7 @@ def test_unknown_and_missing_labels() -> None:
         match(times, pd.DataFrame(np.ones((2, 3)), ["a", "b"], ["x", "y", "z"]))
 
 
-def test_the_count_of_bad_entries_is_told() -> None:
+def test_the_count_of_bad_entries_is_reported() -> None:
     times = np.full((2, 3), -1.0)
     with pytest.raises(wl.InputError, match="6 such entries"):
         Round.of(times, np.ones((2, 3)))

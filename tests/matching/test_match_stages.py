@@ -19,7 +19,7 @@ X = np.zeros(3, np.int32)
 
 
 class Stages:
-    """Stands for the methods: remembers who was asked what, and answers as told."""
+    """Stands for the methods: remembers who was asked what, and gives the answers it was given."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **answers: Found) -> None:
         self.asked: list[tuple[str, MatchSettings, Round]] = []

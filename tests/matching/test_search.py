@@ -221,9 +221,9 @@ def test_the_relaxation_is_solved_nearer_than_the_round(
     monkeypatch.setattr(_Work, "annealed", staged)
     monkeypatch.setattr(_Work, "shaken", staged)
     times, success = one(9, 2, 5)
-    told, _ = told_until(-1, Status.LIMIT)
+    on_stage, _ = told_until(-1, Status.LIMIT)
     options = OPTIONS | {"tolerance": tolerance, "seed": 70}
-    search(Round.of(times, success, 0.0), None, told, **options)
+    search(Round.of(times, success, 0.0), None, on_stage, **options)
     assert asked == [pytest.approx(relaxed)]
     assert seeds == list(range(70, 80))
 
@@ -263,11 +263,11 @@ def test_steps_grow_with_the_round_up_to_an_effort() -> None:
 def told_until(stop: int, reason: Status) -> Any:
     seen: list[tuple[int, Found]] = []
 
-    def told(step: int, steps: int, doing: str, best: Found) -> Status | None:
+    def on_stage(step: int, steps: int, doing: str, best: Found) -> Status | None:
         seen.append((step, best))
         return reason if step == stop else None
 
-    return told, seen
+    return on_stage, seen
 
 
 OPTIONS: dict[str, Any] = {"tolerance": 1e-6, "time_limit": None, "threads": 1, "seed": 0}
@@ -277,8 +277,8 @@ OPTIONS: dict[str, Any] = {"tolerance": 1e-6, "time_limit": None, "threads": 1, 
 def test_the_search_tells_each_stage_and_stops_when_told(stop: int) -> None:
     times, success = one(9, 3, 12)
     round_ = Round.of(times, success, 0.8)
-    told, seen = told_until(stop, Status.INTERRUPTED)
-    done = search(round_, None, told, **OPTIONS)
+    on_stage, seen = told_until(stop, Status.INTERRUPTED)
+    done = search(round_, None, on_stage, **OPTIONS)
     assert [step for step, _ in seen] == list(range(stop + 1))
     assert done.stopped == Status.INTERRUPTED
     assert done.assignment.tolist() == seen[-1][1].assignment.tolist()
@@ -291,8 +291,8 @@ def test_the_search_tells_each_stage_and_stops_when_told(stop: int) -> None:
 @pytest.mark.parametrize(("n", "stages"), [(5, 4 + 24 * 5 // 20), (301, 4)])
 def test_small_rounds_are_shaken_and_large_ones_annealed_alone(n: int, stages: int) -> None:
     times, success = one(9, 2, n)
-    told, seen = told_until(-1, Status.LIMIT)
-    done = search(Round.of(times, success, 0.0), None, told, **OPTIONS)
+    on_stage, seen = told_until(-1, Status.LIMIT)
+    done = search(Round.of(times, success, 0.0), None, on_stage, **OPTIONS)
     assert [step for step, _ in seen] == list(range(stages + 1))
     assert done.stopped == Status.FEASIBLE
     assert done.method == "relaxation and local search"
@@ -302,14 +302,14 @@ def test_what_is_known_already_is_kept() -> None:
     times, success = one(10, 3, 6)
     round_ = Round.of(times, success, 0.8)
     best = match(times, success, 0.8, method="branch-and-bound", tolerance=0.0)
-    told, _ = told_until(0, Status.LIMIT)
+    on_stage, _ = told_until(0, Status.LIMIT)
     known = Found(best.assignment, best.value, best.bound, "exact")
-    done = search(round_, known, told, **OPTIONS)
+    done = search(round_, known, on_stage, **OPTIONS)
     assert (done.objective, done.bound) == (best.value, best.bound)
     assert done.method == "branch and bound, then relaxation and local search"
     poor = Found(np.zeros(6, np.int32), 1e3, 0.0, "exact")
-    assert search(round_, poor, told, **OPTIONS).objective < 1e3
-    assert search(round_, poor, told, **OPTIONS).bound > 0.0
+    assert search(round_, poor, on_stage, **OPTIONS).objective < 1e3
+    assert search(round_, poor, on_stage, **OPTIONS).bound > 0.0
 
 
 # How a round is matched

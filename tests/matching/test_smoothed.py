@@ -101,10 +101,10 @@ def test_the_ratio_and_its_derivatives() -> None:
     def zeta(n: torch.Tensor) -> torch.Tensor:
         return CURVE.limit + (1 - CURVE.limit) * torch.exp(-CURVE.rate * (n - 1))
 
-    value, slope, bend = CURVE.at(n)
+    value, slope, curvature = CURVE.at(n)
     close(value, zeta(n))
     close(slope, gradient(zeta, n))
-    close(bend, gradient(lambda u: gradient_graph(zeta, u), n))
+    close(curvature, gradient(lambda u: gradient_graph(zeta, u), n))
 
 
 def written(p: Smoothed, x: torch.Tensor) -> torch.Tensor:

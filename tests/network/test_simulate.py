@@ -222,17 +222,17 @@ def test_frames_and_records_say_what_was_done() -> None:
     assert run.mean_model is not None
 
 
-def test_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported() -> None:
+    counted: list[tuple[int, int]] = []
     simulate(
         quadratic(200),
         net(200, 0.1),
         steps=2000,
         every=100,
-        on_progress=counts(lambda *step: told.append(step)),
+        on_progress=counts(lambda *step: counted.append(step)),
     )
-    assert told
-    assert all(0 < done <= steps == 2000 for done, steps in told)
+    assert counted
+    assert all(0 < done <= steps == 2000 for done, steps in counted)
 
 
 @pytest.mark.parametrize("learner", ["tracking", "diffusion"])
@@ -254,7 +254,7 @@ def test_steps_far_beyond_the_bound_diverge_and_say_so(learner: Learner) -> None
     ],
     ids=["exchange", "push", "emit"],
 )
-def test_shares_beyond_64_bits_are_told_as_divergence(
+def test_shares_beyond_64_bits_are_reported_as_divergence(
     network: wn.Network, faults: wn.Faults | None, step: float
 ) -> None:
     problem = wn.NetworkProblem([wn.QuadraticCPU(center=c, scale=1.0) for c in range(1, 9)], 40.0)

@@ -110,9 +110,9 @@ def test_intervals_of_refits_hold_their_level_on_rows_not_seen() -> None:
             log = joined(log, sparse(15, 3, 1000 + 10 * seed + turn))
             found = fit(log, start=found)
         asked = sparse(300, 3, 5000 + seed)
-        told = found.predict(asked)
-        times = coverage(told.low, told.high, asked.times)
-        chances = coverage(told.success_low, told.success_high, asked.success)
+        predicted = found.predict(asked)
+        times = coverage(predicted.low, predicted.high, asked.times)
+        chances = coverage(predicted.success_low, predicted.success_high, asked.success)
         held.append([times.mean(), chances.mean()])
     mean = np.mean(held, axis=0)
     deviation = np.sqrt(0.9 * 0.1 / 27 / 20 / 3)
@@ -156,11 +156,11 @@ def test_a_cluster_measured_once_or_without_outcomes_is_predicted_and_promises_n
     few = np.flatnonzero(~np.isnan(times[1]))[1:]
     times[1, few], success[1] = NAN, NAN
     found = fit(replace(tasks, times=times, success=success))
-    told = found.predict(tasks)
-    assert np.isfinite(told.times).all()
-    assert np.isinf(told.high[1]).all()
-    assert (told.success[1] == 0.5).all()
-    assert (told.success_low[1] == 0.0).all()
+    predicted = found.predict(tasks)
+    assert np.isfinite(predicted.times).all()
+    assert np.isinf(predicted.high[1]).all()
+    assert (predicted.success[1] == 0.5).all()
+    assert (predicted.success_low[1] == 0.0).all()
     with pytest.raises(InputError, match="cluster c1: no task was measured"):
         fit(replace(tasks, times=np.where([[False], [True]], NAN, tasks.times)))
 
@@ -202,6 +202,6 @@ def test_a_refit_of_many_rows_takes_a_fraction_of_a_second_of_the_processor() ->
 
 def test_tasks_without_features_are_predicted_by_their_clusters_means() -> None:
     found = fit(sparse(200, 2, d=0))
-    told = found.predict(sparse(5, 2, 1, d=0))
-    assert np.ptp(told.times, axis=1) == pytest.approx([0.0, 0.0])
-    assert told.times[1, 0] / told.times[0, 0] == pytest.approx(np.exp(0.2), rel=0.15)
+    predicted = found.predict(sparse(5, 2, 1, d=0))
+    assert np.ptp(predicted.times, axis=1) == pytest.approx([0.0, 0.0])
+    assert predicted.times[1, 0] / predicted.times[0, 0] == pytest.approx(np.exp(0.2), rel=0.15)

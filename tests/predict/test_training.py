@@ -131,7 +131,7 @@ def test_some_tasks_of_a_batch_of_graphs_are_the_batch_of_those_tasks(small: Rec
         assert edges[0] == edges[1]
 
 
-def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_told(
+def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_reported(
     small: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[int] = []
@@ -142,11 +142,11 @@ def test_a_single_model_trains_on_all_tasks_and_each_epoch_is_told(
         return true(tasks, rng)
 
     monkeypatch.setattr(training, "_bootstrap", bootstrap)
-    told: list[int] = []
+    counted: list[int] = []
     settings: dict[str, Any] = {"model": "mlp", "epochs": 3}
-    progress = counts(lambda done, count: told.append(done))
+    progress = counts(lambda done, count: counted.append(done))
     fit(small.train, small.validation, **settings, on_progress=progress)
-    assert (drawn, told) == ([], [1, 2, 3])
+    assert (drawn, counted) == ([], [1, 2, 3])
     fit(small.train, small.validation, **settings, method="bagged", members=2)
     assert drawn == [1, 1]
 
@@ -179,12 +179,12 @@ def test_the_best_weights_on_validation_are_kept_not_the_last(
         return found
 
     monkeypatch.setattr(_Measured, "loss", watched)
-    told: list[int] = []
+    counted: list[int] = []
     found = fit(
         small.train, small.validation, model="mlp", epochs=100, learning_rate=0.3, seed=2,
-        on_progress=counts(lambda done, count: told.append(done)),
+        on_progress=counts(lambda done, count: counted.append(done)),
     )  # fmt: skip
-    assert told == list(range(2, 101, 2)), "looked at forty times or more, the last included"
+    assert counted == list(range(2, 101, 2)), "looked at forty times or more, the last included"
     assert min(seen) < seen[-1], "the last weights are not the best, or this test shows nothing"
     kept = found.models[0]
     assert isinstance(kept, NetworkModel)
@@ -195,9 +195,9 @@ def test_the_best_weights_on_validation_are_kept_not_the_last(
 
 
 def test_an_ensemble_tells_epochs_of_all_members(small: Recipe) -> None:
-    told: list[tuple[int, int]] = []
+    counted: list[tuple[int, int]] = []
     fit(
         small.train, small.validation, model="mlp", epochs=3, method="bagged", members=2,
-        on_progress=counts(lambda *step: told.append(step)),
+        on_progress=counts(lambda *step: counted.append(step)),
     )  # fmt: skip
-    assert told == [(k, 6) for k in range(1, 7)]
+    assert counted == [(k, 6) for k in range(1, 7)]

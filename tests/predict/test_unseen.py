@@ -36,8 +36,8 @@ def test_the_prior_is_the_mean_of_the_clusters_and_as_wide_as_they_differ() -> N
     score = np.log(success[:, 0] / (1.0 - success[:, 0]))
     ends = score.mean() + np.array([-1.0, 0.0, 1.0]) * factor * score.std(ddof=1)
     wanted = 1.0 / (1.0 + np.exp(-ends))
-    told = found.success_low[0], found.success[0], found.success_high[0]
-    assert told == pytest.approx(tuple(wanted))
+    predicted = found.success_low[0], found.success[0], found.success_high[0]
+    assert predicted == pytest.approx(tuple(wanted))
 
 
 def test_the_error_of_a_task_comes_on_top() -> None:

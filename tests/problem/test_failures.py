@@ -149,7 +149,7 @@ def test_outside_the_form_entries_have_the_users_names_and_nothing_is_explained(
     assert "a general concave objective" in str(bent.report())
 
 
-def test_logarithms_of_what_cannot_be_above_zero_are_told_in_the_users_words() -> None:
+def test_logarithms_of_what_cannot_be_above_zero_are_reported_in_the_users_words() -> None:
     x = cp.Variable((2, 4), nonneg=True)
     least = cp.sum(cp.log(cp.sum(x, axis=0) - 2))
     with pytest.raises(wl.InfeasibleError) as caught:

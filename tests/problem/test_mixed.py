@@ -159,10 +159,10 @@ def test_a_limit_without_a_point_is_one_clear_error() -> None:
 def test_rows_that_cannot_hold_together_are_named() -> None:
     b = cp.Variable(2, integer=True, name="b")
     far = (cp.norm(b - 5) <= 1).set_label("near five")
-    with pytest.raises(wl.InfeasibleError, match="near five") as told:
+    with pytest.raises(wl.InfeasibleError, match="near five") as raised:
         wl.Problem(cp.Minimize(cp.norm(b)), [far, (b <= 1).set_label("small")]).solve()
-    assert "small" in told.value.where
-    assert "reshape" not in told.value.where
+    assert "small" in raised.value.where
+    assert "reshape" not in raised.value.where
 
 
 QUARTER = np.array([[1.0, 1, -1, -3], [1, 2, 2, -2], [0, -1, 0, -1]])

@@ -38,15 +38,15 @@ from walras.status import Status
 
 WANTED = ConicSettings(1e-9, 1e-8, 0.99, 100, 1, None)
 NEVER, SOON = float("inf"), 0.5  # a deadline, and seconds
-# A step every tenth of a second until told to stop, then where it is.
+# A step every tenth of a second until on_step to stop, then where it is.
 SLOW = """
 import sys, time
 from walras.programs import clarabel_process as beside
 from walras.programs.clarabel_program import ConicPoint, ConicStep
 
-def solve_conic(program, wanted, told):
+def solve_conic(program, wanted, on_step):
     count = 0
-    while not told(ConicStep(count, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)):
+    while not on_step(ConicStep(count, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)):
         count += 1
         time.sleep(0.1)
     return ConicPoint(program.linear, program.offset, "CallbackTerminated")
@@ -87,11 +87,11 @@ def logarithms() -> Separable:
 def test_both_ways_give_the_same_point() -> None:
     steps: list[ConicStep] = []
 
-    def told(step: ConicStep) -> bool:
+    def on_step(step: ConicStep) -> bool:
         steps.append(step)
         return False
 
-    apart = solve_in_process(program(), WANTED, told, NEVER)
+    apart = solve_in_process(program(), WANTED, on_step, NEVER)
     here = solve_conic(program(), WANTED, unheeded)
     assert apart is not None
     np.testing.assert_array_equal(apart.z, here.z)
@@ -166,13 +166,13 @@ def test_ctrl_c_stops_at_the_next_iteration(monkeypatch: pytest.MonkeyPatch) -> 
     acting(monkeypatch, SLOW)
     count: list[int] = []
 
-    def told(step: ConicStep) -> bool:
+    def on_step(step: ConicStep) -> bool:
         count.append(step.iterations)
         if len(count) == 3:
             pressed(0.05)
         return False
 
-    found = solve_in_process(program(), WANTED, told, NEVER)
+    found = solve_in_process(program(), WANTED, on_step, NEVER)
     assert found is not None
     assert found.status == clarabel_thread.INTERRUPTED
     assert len(count) >= 3

@@ -54,7 +54,7 @@ def test_without_a_two_stage_method_there_are_no_ratios() -> None:
     assert np.isclose(float(table.rows[0][1 + list(METRICS).index("elastic_regret")] or 0), 0.055)
 
 
-def test_methods_that_place_nothing_are_told() -> None:
+def test_methods_that_place_nothing_are_reported() -> None:
     frame = _frame().assign(utilisation=0.9)
     assert all("one cluster" in line for line in warned(frame))
 

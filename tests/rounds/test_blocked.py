@@ -20,7 +20,7 @@ GPU: tuple[dict[str, str], ...] = (
 )
 
 
-def _told(
+def _reasons(
     task: dict[str, Any],
     clusters: dict[str, Any],
     *,
@@ -28,7 +28,7 @@ def _told(
     known: Circumstances | None = None,
     more: dict[str, Any] | None = None,
 ) -> list[str]:
-    """What is told of one task that is not placed."""
+    """The reasons why one task is not placed."""
     m = len(next(iter(clusters.values())))
     made = Clusters.of([f"c{i}" for i in range(m)], **clusters)
     snapshot = Snapshot.of(
@@ -43,39 +43,41 @@ def _told(
 
 def test_slots_and_sizes() -> None:
     three = {"slots": [4, 2], "ready": [0, 0, 0, 9, 0, 0]}
-    assert _told({"slots": [4]}, three) == ["slots asked 4, free 3"]
-    assert _told({"slots": [5]}, three) == ["slots asked 5, largest cluster 4"]
+    assert _reasons({"slots": [4]}, three) == ["slots asked 4, free 3"]
+    assert _reasons({"slots": [5]}, three) == ["slots asked 5, largest cluster 4"]
 
 
 def test_labels_one_by_one_and_together() -> None:
     has = {"labels": [{"gpu": "h100"}, {"zone": "eu"}, {}]}
-    assert _told({"requires": [2]}, has) == ["labels gpu=h100, zone=eu together: 0 of 3 clusters"]
-    assert _told({"requires": [3]}, has) == ["label zone=moon: 0 of 3 clusters"]
-    assert _told({"requires": [2]}, {"labels": [{}] * 12}) == [
+    assert _reasons({"requires": [2]}, has) == [
+        "labels gpu=h100, zone=eu together: 0 of 3 clusters"
+    ]
+    assert _reasons({"requires": [3]}, has) == ["label zone=moon: 0 of 3 clusters"]
+    assert _reasons({"requires": [2]}, {"labels": [{}] * 12}) == [
         "label gpu=h100: 0 of 12 clusters",
         "label zone=eu: 0 of 12 clusters",
     ]
 
 
 def test_states() -> None:
-    assert _told({}, {"state": ["down", "cordoned"]}) == [
+    assert _reasons({}, {"state": ["down", "cordoned"]}) == [
         "no cluster is up: 0 of 2",
         "none of the 2 clusters that match is up",
     ]
     some = {"state": ["draining", "up"], "labels": [{"gpu": "h100"}, {}]}
-    assert _told({"requires": [1]}, some) == ["none of the 1 clusters that match is up"]
+    assert _reasons({"requires": [1]}, some) == ["none of the 1 clusters that match is up"]
     empty = Snapshot.of(Tasks.of(["t"]), Clusters.of([]), Tenants.of(["lab"]))
     assert [str(b) for _, b in blockers_of(empty, np.array([-1]))] == ["no cluster is up: 0 of 0"]
 
 
 def test_quota_deadline_and_pin_beside_other_reasons() -> None:
-    told = _told(
+    explained = _reasons(
         {"slots": [2], "deadline": [88.0], "pin": [0]},
         {"slots": [1, 2], "ready": [0, 0, 5]},
         tenant={"quota": [40], "in_use": [39]},
         more={"at": 100.0},
     )
-    assert told == [
+    assert explained == [
         "slots asked 2, free 1",
         "pinned to c0, which cannot take it now",
         "quota 39 of 40 slots, asked 2",
@@ -86,22 +88,24 @@ def test_quota_deadline_and_pin_beside_other_reasons() -> None:
 def test_least_success() -> None:
     low = Circumstances(chance=np.array([[0.91, 0.5]]))
     two: dict[str, Any] = {"slots": [1, 1]}
-    assert _told({"min_success": [0.95]}, two, known=low) == ["least success 0.95, best 0.91"]
+    assert _reasons({"min_success": [0.95]}, two, known=low) == ["least success 0.95, best 0.91"]
     # The good cluster is full, and the one that has a slot is not good enough.
     full = two | {"ready": [3.0, 0.0]}
-    assert _told({"min_success": [0.9]}, full, known=low) == ["least success 0.9, best 0.5"]
-    assert _told({"min_success": [0.9]}, two, known=low) == [
+    assert _reasons({"min_success": [0.9]}, full, known=low) == ["least success 0.9, best 0.5"]
+    assert _reasons({"min_success": [0.9]}, two, known=low) == [
         "left out by the plan (plan): free slots on 2 clusters"
     ]
 
 
 def test_tried_kept_and_bounded_providers() -> None:
     tried = Circumstances(avoided=np.array([[True, False]]), bounds={"c1": 0})
-    assert _told({}, {"slots": [1, 1]}, known=tried) == [
+    assert _reasons({}, {"slots": [1, 1]}, known=tried) == [
         "failed before on 1 of 2 clusters that match",
         "provider c1 is at its bound: 0 of 0 tasks",
     ]
-    assert _told({}, {"slots": [1, 1], "trusted": [False, True]}, known=tried)[0].startswith("left")
+    assert _reasons({}, {"slots": [1, 1], "trusted": [False, True]}, known=tried)[0].startswith(
+        "left"
+    )
     snapshot = Snapshot.of(
         Tasks.of(["large", "long"], slots=[2, 1]),
         Clusters.of(["east"], slots=[2], ready=[0.0, 30.0]),

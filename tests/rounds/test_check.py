@@ -132,9 +132,9 @@ def test_figures() -> None:
     ]
     for makespan, wide in ((29.0, False), (31.0, False), (31.0, True)):
         snapshot = SNAPSHOT.with_rules(window=1.5) if wide else SNAPSHOT
-        told = _codes(_plan(snapshot, makespan=makespan, bound=1.0), snapshot)
+        found = _codes(_plan(snapshot, makespan=makespan, bound=1.0), snapshot)
         expected = f"figures: makespan: states {makespan:g} s; the longest task takes 30 s"
-        assert told == ([] if wide else [expected])
+        assert found == ([] if wide else [expected])
     assert _codes(_plan(bound=31.0)) == ["figures: bound: 31 s is above the makespan of 30 s"]
 
 
@@ -191,6 +191,6 @@ def test_the_bound_on_a_provider(
         )
         if plan is None:
             continue
-        told = check(snapshot, plan)
+        found = check(snapshot, plan)
         what = f"{count} of {n} tasks, at most {most}"
-        assert told == ([] if count == most else [Violation("provider", "provider west", what)])
+        assert found == ([] if count == most else [Violation("provider", "provider west", what)])

@@ -29,20 +29,20 @@ def test_old_keywords_do_what_the_options_do(
     engine: str, old: dict[str, Any], new: wl.engines.Engine
 ) -> None:
     want = wl.solve(PROBLEM, engine=new, tolerance=1e-3, threads=1)
-    with pytest.warns(DeprecationWarning, match=r"is now an option of the engine") as told:
+    with pytest.warns(DeprecationWarning, match=r"is now an option of the engine") as warned:
         found = wl.solve(PROBLEM, engine=engine, tolerance=1e-3, threads=1, **old)
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
     assert np.array_equal(found.entries, want.entries)
 
 
 def test_old_keywords_of_cvxpy_problems_warn_once_at_the_callers_line() -> None:
     x = cp.Variable((2, 3), nonneg=True)
     problem = wl.Problem(cp.Maximize(cp.sum(cp.log(cp.sum(x, axis=0)))), [cp.sum(x, axis=1) <= 1])
-    with pytest.warns(DeprecationWarning, match=r"walras\.engines\.POP\(parts=\.\.\.\)") as told:
+    with pytest.warns(DeprecationWarning, match=r"walras\.engines\.POP\(parts=\.\.\.\)") as warned:
         problem.solve(engine="pop", parts=2)  # type: ignore[arg-type]
-    assert len(told) == 1
-    assert "tests" in Path(told[0].filename).parts
+    assert len(warned) == 1
+    assert "tests" in Path(warned[0].filename).parts
     outside = wl.Problem(cp.Minimize(cp.norm(x - 1.0, 2)))
     with (
         pytest.warns(DeprecationWarning, match="is now an option"),

@@ -58,7 +58,7 @@ def test_overlapping_rows_of_one_side_merge() -> None:
     assert found.resource.tolist() == [-1] * 6
 
 
-def test_rows_that_overlap_without_one_over_all_are_told() -> None:
+def test_rows_that_overlap_without_one_over_all_are_reported() -> None:
     cell, capacity, time = grid(3, 5)
     chain = [block("a", [cell[0, :2]], side=Side.DEMAND), block("b", [[cell[0, 1], cell[1, 2]]])]
     assert split(cell.size, chain, []).tied == ((("a", "b"), Side.DEMAND, 1),)

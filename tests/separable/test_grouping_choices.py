@@ -228,16 +228,16 @@ def test_of_two_sides_with_as_many_groups_none_is_turned_round() -> None:
     assert found.resource.tolist() == np.repeat(np.arange(3), 3).tolist()
 
 
-@pytest.mark.parametrize("told", [{"side": DEMAND}, {"hint": DEMAND}], ids=str)
+@pytest.mark.parametrize("given", [{"side": DEMAND}, {"hint": DEMAND}], ids=str)
 @pytest.mark.parametrize("one_by_one", [False, True])
 def test_where_something_tells_the_sides_apart_their_numbers_do_not(
-    told: dict[str, Side], one_by_one: bool
+    given: dict[str, Side], one_by_one: bool
 ) -> None:
     """The columns are the demands, though they are fewer than the rows."""
     cell, capacity, _ = grid(5, 3)
-    columns = [block("time", list(cell.T), **told)]
+    columns = [block("time", list(cell.T), **given)]
     if one_by_one:
-        columns = [block(f"time {k}", [column], **told) for k, column in enumerate(cell.T)]
+        columns = [block(f"time {k}", [column], **given) for k, column in enumerate(cell.T)]
     found = split(15, [capacity, *columns], [])
     assert (found.resources, found.demands) == (5, 3)
 

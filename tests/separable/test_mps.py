@@ -300,13 +300,13 @@ def test_names_with_spaces_stand_in_fixed_columns(tmp_path: Path) -> None:
     assert problem.rows.lower == pytest.approx([3.0])
 
 
-def test_many_notes_are_told_in_few(tmp_path: Path) -> None:
+def test_many_notes_are_reported_in_few(tmp_path: Path) -> None:
     path = tmp_path / "many.mps"
     path.write_text(SMALL.replace(X_R2, X_R2 + 30 * X_R2))
-    with pytest.warns(UserWarning, match="many") as told:
+    with pytest.warns(UserWarning, match="many") as warned:
         read_mps(path)
-    assert len(told) == 11
-    assert "20 more" in str(told[-1].message)
+    assert len(warned) == 11
+    assert "20 more" in str(warned[-1].message)
 
 
 def test_a_packed_file_that_was_cut_is_one_clear_error(tmp_path: Path) -> None:

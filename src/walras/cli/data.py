@@ -83,7 +83,7 @@ def list_sets(output: OutputOption = Format.TABLE) -> None:
 
 @app.command()
 def show(name: Name, output: OutputOption = Format.TABLE) -> None:
-    """Explain one data set: its columns with their units, and whom to cite.
+    """Explain one data set: its columns with their units, and the work to cite.
 
     Examples:
 

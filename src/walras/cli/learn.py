@@ -352,9 +352,9 @@ def _changes_of(given: Sequence[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not value or name not in known or name in found:
-            told = f"sets '{name}' twice" if name in found else f"is '{text}'"
+            fault = f"sets '{name}' twice" if name in found else f"is '{text}'"
             raise InputError(
-                told,
+                fault,
                 where="--set",
                 allowed=f"{_FORM}; names: {', '.join(known)}",
                 remedy="give each setting once, as NAME=VALUE",

@@ -149,12 +149,12 @@ def _print(plan: Plan, given: MatchTables, output: Format) -> None:
         return
     facts = reports.facts_of(plan, len(given.left_out))
     if output is Format.JSON:
-        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
+        summary = Table(tuple(facts), [tuple(facts.values())]).records()[0]
         rows = {
             "clusters": reports.clusters(plan).records(),
             "placements": reports.placements(plan).records(),
         }
-        put(to_json({**told, **rows}))
+        put(to_json({**summary, **rows}))
         return
     emit(Table(("", "plan"), list(facts.items())))
     emit(reports.clusters(plan))

@@ -186,9 +186,9 @@ def _print(result: lb.Rebalanced, figure: Path | None, output: Format) -> None:
         return
     facts = facts_of(result)
     if output is Format.JSON:
-        told = record(facts).records()[0]
+        summary = record(facts).records()[0]
         servers = servers_table(result, result.problem.servers).records()
-        put(to_json({**told, "transfers": moves_table(result).records(), "servers": servers}))
+        put(to_json({**summary, "transfers": moves_table(result).records(), "servers": servers}))
         return
     emit(Table(("", "rebalanced"), list(facts.items())))
     if result.moves:

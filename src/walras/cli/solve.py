@@ -128,8 +128,8 @@ def _print_program(solution: Solution, output: Format) -> None:
     if output is Format.JSON:
         rows = solution.problem.rows
         prices = {rows.name(r): float(p) for r, p in enumerate(solution.prices.rows)}
-        told = Table(tuple(facts), [tuple(facts.values())]).records()[0]
-        put(to_json({**told, "columns": dict(columns), "prices": prices}))
+        summary = Table(tuple(facts), [tuple(facts.values())]).records()[0]
+        put(to_json({**summary, "columns": dict(columns), "prices": prices}))
         return
     emit(Table(("", "solution"), list(facts.items())))
     largest = [k for k in np.argsort(-np.abs(x), kind="stable")[:_SHOWN].tolist() if x[k]]

@@ -251,9 +251,9 @@ def _print(
         facts["levels"] = ", ".join(f"{level.value:.6g}" for level in solution.levels)
     price = np.abs(solution.prices.resources)
     if output is Format.JSON:
-        told = record(facts).records()[0]
+        summary = record(facts).records()[0]
         links = report.links_table(given, judged, price, given.net.links).records()
-        put(to_json({**told, "links": links, "flows": flows.records()}))
+        put(to_json({**summary, "links": links, "flows": flows.records()}))
         return
     rows = [(name, value) for name, value in facts.items() if name != "synthetic"]
     emit(Table(("", "solution"), rows, given.headline))

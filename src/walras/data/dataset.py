@@ -21,7 +21,7 @@ class Origin:
         repository: ``owner/name`` on GitHub.
         commit: The 40 hexadecimal digits of the commit.
         licence: Its SPDX identifier.
-        citation: Whom to cite.
+        citation: The work to cite.
 
     Example:
         >>> from walras.data import lookup

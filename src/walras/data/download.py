@@ -36,11 +36,11 @@ _PART = 2**16
 _WEB_PAGE = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
 
 
-def of_paths(told: Callable[[str, int, int], object]) -> OnProgress:
+def of_paths(on_path: Callable[[str, int, int], object]) -> OnProgress:
     """A hook of a function of (path, done, total), the form of ``progress=`` before 0.2."""
 
     def hook(step: Progress) -> None:
-        told(step.note, step.iteration, step.total)
+        on_path(step.note, step.iteration, step.total)
 
     return hook
 

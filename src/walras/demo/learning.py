@@ -88,13 +88,13 @@ class LearningSection:
 
 
 def teach(
-    seed: int, told: Callable[[int, int], None], *, setting: str = "A", tasks: int = 200
+    seed: int, on_count: Callable[[int, int], None], *, setting: str = "A", tasks: int = 200
 ) -> LearningSection:
     """Train on some networks, stop on others, and judge on rounds of others again.
 
     Args:
         seed: Of everything that is drawn.
-        told: Called with (steps done, steps in all).
+        on_count: Called with (steps done, steps in all).
         setting: The clusters.
         tasks: To train on.
     """
@@ -124,24 +124,24 @@ def teach(
         start=start.predictor,
         steps=_STEPS,
         batch=_BATCH,
-        on_progress=counts(told),
+        on_progress=counts(on_count),
         **_COUNTS,
         **options,
     )
     found.append((AFTER, through, spent + time.perf_counter() - began))
     order = np.random.default_rng((seed, 28)).permutation(len(recipe.test))
-    judge = Evaluator(recipe.test, order.reshape(ROUNDS, TASKS), through.terms)
-    models = tuple(_judged(name, learned, judge, seconds) for name, learned, seconds in found)
+    evaluator = Evaluator(recipe.test, order.reshape(ROUNDS, TASKS), through.terms)
+    models = tuple(_judged(name, learned, evaluator, seconds) for name, learned, seconds in found)
     return LearningSection(models, len(recipe.train), recipe.source)
 
 
-def _judged(name: str, learned: FittedModel, judge: Evaluator, seconds: float) -> TrainedModel:
-    times, success = learned.times(judge.tasks), learned.success(judge.tasks)
+def _judged(name: str, learned: FittedModel, evaluator: Evaluator, seconds: float) -> TrainedModel:
+    times, success = learned.times(evaluator.tasks), learned.success(evaluator.tasks)
     elastic, hard = (
-        placed_by(judge, times, success, learned.settings.with_(decoder=decoder))
+        placed_by(evaluator, times, success, learned.settings.with_(decoder=decoder))
         for decoder in ("elastic", "hard")
     )
-    return TrainedModel(name, learned, judge.elastic(elastic), judge.hard(hard), seconds)
+    return TrainedModel(name, learned, evaluator.elastic(elastic), evaluator.hard(hard), seconds)
 
 
 def _mean(values: Floats) -> tuple[float, float]:

@@ -91,32 +91,32 @@ def demo_network(
     return NetworkSection(run, rows)
 
 
-def table(act: NetworkSection) -> Table:
+def table(section: NetworkSection) -> Table:
     """What went wrong and what came out of it."""
     return Table(
-        ("after all steps", "value"), act.rows, "Data centres without a master (synthetic)"
+        ("after all steps", "value"), section.rows, "Data centres without a master (synthetic)"
     )
 
 
-def facts(act: NetworkSection) -> list[str]:
+def facts(section: NetworkSection) -> list[str]:
     """The section in a few sentences."""
-    worst = int(np.abs(act.run.audit).max())
+    worst = int(np.abs(section.run.audit).max())
     return [
         f"{CENTRES} data centres share one CPU budget and train a support vector machine on data "
         "that none of them has whole; they talk to their neighbours alone. A tenth of the messages "
         f"is lost, links are cut and restored, and centre {CRASHED} crashes at step {CRASH:,}.",
-        f"In all {act.run.steps:,} steps what is held and under way is {worst} quanta over the "
+        f"In all {section.run.steps:,} steps what is held and under way is {worst} quanta over the "
         "budget: counted at every step, in whole quanta.",
     ]
 
 
-def record(act: NetworkSection, seed: int) -> dict[str, Any]:
+def record(section: NetworkSection, seed: int) -> dict[str, Any]:
     """What the section did, for the run's record."""
     return {
         "title": "data centres without a master",
         "source": "synthetic",
         "seed": seed,
-        "steps": act.run.steps,
+        "steps": section.run.steps,
         "crash": {"centre": CRASHED, "step": CRASH},
-        **dict(act.rows),
+        **dict(section.rows),
     }

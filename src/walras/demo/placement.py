@@ -90,13 +90,13 @@ def with_torch() -> bool:
     return find_spec("torch") is not None
 
 
-def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> PlacementSection:
+def place(tasks: int, seed: int, on_count: Callable[[int, int], None]) -> PlacementSection:
     """Train, predict and match a round; without torch by linear models alone.
 
     Args:
         tasks: Number of tasks in the round, none of which was trained on.
         seed: Draws the split and the round.
-        told: Called with (steps done, steps in all).
+        on_count: Called with (steps done, steps in all).
     """
     recipe = predict.recipe(
         "nb201", clusters=SETTING, train_tasks=TRAINED, validation_tasks=TUNED, seed=seed
@@ -111,13 +111,13 @@ def place(tasks: int, seed: int, told: Callable[[int, int], None]) -> PlacementS
         kinds.insert(0, (NETWORK, {"model": "gnn"}))
     ways = []
     for k, (name, settings) in enumerate(kinds):
-        told(k, len(kinds) + 1)
+        on_count(k, len(kinds) + 1)
 
         def epoch(done: int, of: int, before: int = k) -> None:
-            told(before * of + done, (len(kinds) + 1) * of)
+            on_count(before * of + done, (len(kinds) + 1) * of)
 
         ways.append(_way(name, recipe, round_, settings, seed, epoch))
-    told(len(kinds), len(kinds) + 1)
+    on_count(len(kinds), len(kinds) + 1)
     plan = _match(round_.times, round_.success, round_, None)
     ways.append(PredictedPlan(ORACLE, None, plan, _judged(plan, round_), None, 0.0))
     return PlacementSection(recipe, round_, tuple(ways), seed)

@@ -140,7 +140,7 @@ def run(
     Args:
         settings: What to run.
         rounds: The scheduling rounds, where they have been made already.
-        stages: Is told of each stage, and asked whether to stop.
+        stages: Called at each stage; may ask to stop.
     """
     chosen, shown = settings or DemoSettings(), stages or Silent()
     began = time.perf_counter()
@@ -156,7 +156,7 @@ def run(
         centres = None
         if chosen.network and not shown.stopped:
             centres = _unless_stopped(
-                _CENTRES, lambda told: network.demo_network(told, chosen.seed), shown
+                _CENTRES, lambda on_count: network.demo_network(on_count, chosen.seed), shown
             )
     return Demo(placed, tuple(comparisons), centres, chosen, time.perf_counter() - began)
 
@@ -166,7 +166,9 @@ def _placed(settings: DemoSettings, stages: Stages) -> PlacementSection:
     placed = placement.place(settings.tasks, settings.seed, stages.advance)
     if not placement.with_torch():
         return placed
-    trained = _unless_stopped(_LEARNING, lambda told: learning.teach(settings.seed, told), stages)
+    trained = _unless_stopped(
+        _LEARNING, lambda on_count: learning.teach(settings.seed, on_count), stages
+    )
     return replace(placed, trained=trained)
 
 
@@ -185,13 +187,13 @@ def _unless_stopped(
     """What a stage comes to; None when stopped, which must not cost the stages before."""
     stages.begin(*stage)
 
-    def told(done: int, total: int) -> None:
+    def on_count(done: int, total: int) -> None:
         if stages.stopped:
             raise _StoppedError
         stages.advance(done, total)
 
     try:
-        return work(told)
+        return work(on_count)
     except _StoppedError:
         return None
 

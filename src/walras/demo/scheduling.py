@@ -81,7 +81,7 @@ def warm_up(threads: int | None, on_progress: Callback) -> None:
 
     Args:
         threads: As for the solves to come.
-        on_progress: Told of each step.
+        on_progress: Called after each step.
     """
     rng = np.random.default_rng(0)
     for types, jobs in ((3, 8), (60, 400)):  # whole, and by columns
@@ -108,7 +108,7 @@ def compare(
         round_: The round; its throughputs are taken relative to an equal share.
         policies: Names of this module.
         threads: Threads of each solve, or None for all cores.
-        stages: Is told of each policy, and asked before it whether to stop.
+        stages: Called before each policy; may ask to stop.
     """
     throughput = cs.normalise(round_.throughput, round_.size, round_.capacity, per="share")
     outcomes: list[Outcome] = []

@@ -12,7 +12,7 @@ Callback = Callable[[Progress], bool]
 
 
 class Stages(Protocol):
-    """Is told of each stage as it begins and as it goes on; may ask to stop."""
+    """Called at each stage as it begins and as it goes on; may ask to stop."""
 
     @property
     def stopped(self) -> bool:

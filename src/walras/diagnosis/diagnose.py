@@ -9,7 +9,7 @@ import numpy as np
 from walras.certificate import Certificate
 from walras.certificate.feasibility import FEASIBLE
 from walras.diagnosis.elastic_bounds import bounds_as_rows
-from walras.diagnosis.iis import conflict
+from walras.diagnosis.iis import find_iis
 from walras.diagnosis.relaxation import Relaxation, improving_ray, least_relaxation
 from walras.errors import InfeasibleError, UnboundedError
 from walras.separable import Separable
@@ -41,7 +41,7 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
             way = _way_out(problem, relaxation, limits)
             raise InfeasibleError(
                 "no allocation meets all constraints",
-                where=str(conflict(problem, relaxation, limits)),
+                where=str(find_iis(problem, relaxation, limits)),
                 allowed="bounds that some allocation meets",
                 remedy=f"the least relaxation that would do: {way}",
             )

@@ -28,7 +28,7 @@ _SLIGHT = 1e-7  # share of the largest push of an entry that is rounding
 
 
 @dataclass(frozen=True)
-class Conflict:
+class IIS:
     """Rows that no allocation can meet together.
 
     Attributes:
@@ -48,7 +48,7 @@ class Conflict:
         return shown if self.irreducible else f"{shown} (fewer of them may conflict already)"
 
 
-def conflict(problem: Separable, relaxation: Relaxation, settings: Settings) -> Conflict:
+def find_iis(problem: Separable, relaxation: Relaxation, settings: Settings) -> IIS:
     """The conflicting rows that the deletion filter leaves.
 
     Args:
@@ -60,7 +60,7 @@ def conflict(problem: Separable, relaxation: Relaxation, settings: Settings) -> 
     kept = None if len(suspects) > _MOST else _Filter(problem, relaxation, settings).of(suspects)
     rows = suspects if kept is None else kept
     bounds = _bounds(problem, relaxation.multipliers, rows)
-    return Conflict(tuple(problem.rows.name(k) for k in rows), kept is not None, bounds)
+    return IIS(tuple(problem.rows.name(k) for k in rows), kept is not None, bounds)
 
 
 def _bounds(problem: Separable, multipliers: Floats, rows: Sequence[int]) -> tuple[str, ...]:

@@ -323,8 +323,8 @@ def _checked(answer: httpx2.Response) -> httpx2.Response:
     if answer.is_success:
         return answer
     try:
-        told = answer.json()
-        code, detail = told["code"], told["detail"]
+        body = answer.json()
+        code, detail = body["code"], body["detail"]
     except (ValueError, KeyError, TypeError):
         raise UnreachableError(
             f"answers HTTP {answer.status_code}, and no problem of Walras",
@@ -333,13 +333,13 @@ def _checked(answer: httpx2.Response) -> httpx2.Response:
             remedy="see that the address is right, and what stands in front of it",
         ) from None
     if code == StaleError.code:
-        raise StaleError(detail, incarnation=told["incarnation"], seq=told["seq"])
+        raise StaleError(detail, incarnation=body["incarnation"], seq=body["seq"])
     kind = _KINDS.get(code, ExchangeError)
     raise kind(
         detail,
-        allowed=told.get("allowed", ""),
-        remedy=told.get("remedy", ""),
-        pointer=told.get("pointer", ""),
+        allowed=body.get("allowed", ""),
+        remedy=body.get("remedy", ""),
+        pointer=body.get("pointer", ""),
     )
 
 

@@ -119,14 +119,14 @@ class Ray:
     @contextmanager
     def persistent(self) -> Iterator[Executor]:
         """See :class:`walras.engines.admm.worker_pool.Executor`: the actors stay."""
-        keeper = _Keeper(self)
+        pool = _PersistentRay(self)
         try:
-            yield keeper
+            yield pool
         finally:
-            keeper.end()
+            pool.end()
 
 
-class _Keeper:
+class _PersistentRay:
     """Starts actors for the first solve, and others where their number changes."""
 
     def __init__(self, settings: Ray) -> None:

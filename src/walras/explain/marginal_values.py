@@ -248,7 +248,7 @@ def _change(move: Move, price: float, share: float) -> float:
     so near zero that this is beyond all numbers.
     """
     slope = move.price / price
-    rate = move.bend / move.price - slope  # p'/p over k, without the squares, which may vanish
+    rate = move.curvature / move.price - slope  # p'/p over k, without the squares, which may vanish
     exponent, grown = rate / slope, math.log1p(share)
     if abs(exponent) <= _STRAIGHT:
         return abs(grown / slope)

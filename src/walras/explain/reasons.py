@@ -78,13 +78,13 @@ class Reasons:
             gained: Resource it gained most of, or empty.
         """
         moves = [(name, sense) for name, sense in ((lost, -1.0), (gained, 1.0)) if name]
-        told = [self._access(demand, name) or self._price(name, sense) for name, sense in moves]
-        if not any(told):
-            told = [self._benefit(demand, name, sense) for name, sense in moves]
-        told = [word for word in told if word]
+        reasons = [self._access(demand, name) or self._price(name, sense) for name, sense in moves]
+        if not any(reasons):
+            reasons = [self._benefit(demand, name, sense) for name, sense in moves]
+        reasons = [word for word in reasons if word]
         if lost and gained:
-            told.append(self._choice(demand, lost, gained))
-        return "; ".join(told) or "other rows of it changed"
+            reasons.append(self._choice(demand, lost, gained))
+        return "; ".join(reasons) or "other rows of it changed"
 
     def _access(self, demand: str, resource: str) -> str:
         if resource not in self._now.resources:

@@ -47,14 +47,14 @@ class Move:
         t: (scalars in S,) change.
         activity: (rows,) change.
         price: Change of the row's own price.
-        bend: Second derivative of the row's own price in its bound.
+        curvature: Second derivative of the row's own price in its bound.
     """
 
     x: Floats
     t: Floats
     activity: Floats
     price: float
-    bend: float
+    curvature: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +189,12 @@ def _curvatures(problem: Separable, state: Active) -> tuple[Longs, Floats]:
     """Curved utility rows and ``objective / (f'' size^2)`` of each."""
     rows = problem.rows
     own = np.flatnonzero(rows.is_utility)
-    bend = utility.curvature(
+    curvature = utility.curvature(
         rows.utility[own], rows.weight[own], rows.parameter[own], state.activity[own]
     )
-    known = np.isfinite(bend) & (bend > 0)
-    own, bend = own[known], bend[known]
-    return own, state.worth / (bend * state.size[own] ** 2)
+    known = np.isfinite(curvature) & (curvature > 0)
+    own, curvature = own[known], curvature[known]
+    return own, state.worth / (curvature * state.size[own] ** 2)
 
 
 def _ratio(at: Floats, move: Floats, low: Floats, high: Floats, size: Floats) -> float:

@@ -20,8 +20,8 @@ from walras.learn.training_problem import (
     complete,
     data_of,
     draw,
-    lesson,
-    lesson_of,
+    problem_of_tasks,
+    training_problem,
 )
 from walras.predict import Recipe, Tasks
 from walras.progress import OnProgress, Stoppable, counts, tell
@@ -193,7 +193,7 @@ class _Contest:
         on_progress: OnProgress,
     ) -> None:
         self.base, self._size, self._on_progress = base, size, on_progress
-        self._lessons = list(_folds(data_of(data), base, size, floor))
+        self._folds = list(_folds(data_of(data), base, size, floor))
         graphs = bool((data if isinstance(data, Tasks) else data.train).graphs)
         torch = find_spec("torch") is not None
         self.models: Sequence[Any] = [base.model]
@@ -207,11 +207,11 @@ class _Contest:
     def measure(self, name: str, settings: LearnSettings) -> Measured:
         """The relative excess of every round of every fold."""
         found = []
-        for made, judge in self._lessons:
+        for made, evaluator in self._folds:
             learned = fit_problem(made, settings)
-            seen = learned.predictor.predict(viewed(judge.tasks, settings))
-            placed = placed_by(judge, seen.times, seen.success, settings, learned.margin)
-            found.append(judge.elastic(placed))
+            seen = learned.predictor.predict(viewed(evaluator.tasks, settings))
+            placed = placed_by(evaluator, seen.times, seen.success, settings, learned.margin)
+            found.append(evaluator.elastic(placed))
         self._done += 1
         following = self._names[self._done] if self._done < len(self._names) else ""
         tell(self._on_progress, self._done, len(self._names), note=following)
@@ -227,9 +227,9 @@ def _finding(name: str, regret: Floats, settings: LearnSettings, base: Floats) -
 def _folds(
     data: Recipe | Tasks, settings: LearnSettings, size: int, floor: float | None
 ) -> Iterator[tuple[TrainingProblem, Evaluator]]:
-    """Lessons, each with a judge of tasks that it does not have."""
+    """Training problems, each with an evaluator of tasks that it does not have."""
     for k, (train, held, kept) in enumerate(_parts(data, settings.seed)):
-        made = lesson_of(train, held, settings, size, floor)
+        made = problem_of_tasks(train, held, settings, size, floor)
         rounds = draw(
             complete(kept), _ROUNDS, size, (settings.seed, 26, k), f"part {k + 1} of the data"
         )
@@ -270,6 +270,6 @@ def fit_best(
         settings=settings,
     )
     chosen = advice.best.settings
-    made = lesson(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
+    made = training_problem(data, chosen, tasks_per_round=tasks_per_round, min_success=min_success)
     learned = fit_problem(made, chosen)
     return replace(learned, settings=chosen, choice=advice.findings, status=hook.status)

@@ -30,7 +30,13 @@ from walras.learn.fit import fit
 from walras.learn.fitting import FittedModel, fit_problem, two_stage, view_of, viewed
 from walras.learn.run_config import LOG, RunConfig, by_name, grid
 from walras.learn.settings import LINEAR, THROUGH, LearnSettings
-from walras.learn.training_problem import Evaluator, TrainingProblem, complete, draw, lesson
+from walras.learn.training_problem import (
+    Evaluator,
+    TrainingProblem,
+    complete,
+    draw,
+    training_problem,
+)
 from walras.machine import cores
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts, tell
@@ -251,7 +257,7 @@ def run_cell(
     """Train every method on a cell and judge it on the test set, which nothing was chosen by."""
     data = cell.load(tasks)
     starts: dict[str, tuple[Predictor, float]] = {}
-    judges: dict[str, tuple[TrainingProblem, Evaluator]] = {}
+    evaluators: dict[str, tuple[TrainingProblem, Evaluator]] = {}
     rows = []
     for name, settings in methods.items():
         own = settings.with_(seed=cell.seed)
@@ -265,9 +271,9 @@ def run_cell(
             "error": "",
         }
         try:
-            made, judge = _judge(cell, data, own, judges)
+            made, evaluator = _judge(cell, data, own, evaluators)
             learned, seconds = _timed(cell, data, made, own, starts)
-            row |= {**_metrics(learned, made, judge), "seconds": seconds}
+            row |= {**_metrics(learned, made, evaluator), "seconds": seconds}
         except WalrasError as error:
             row["error"] = str(error)
         rows.append(row)
@@ -280,10 +286,10 @@ def _judge(
     settings: LearnSettings,
     known: dict[str, tuple[TrainingProblem, Evaluator]],
 ) -> tuple[TrainingProblem, Evaluator]:
-    """The lesson and the test rounds; methods under the same terms share them and the oracle."""
+    """A training problem and its test rounds; methods of equal terms share them and the oracle."""
     key = repr((settings.objective, settings.price, settings.speedup, settings.rounds))
     if key not in known:
-        made = lesson(
+        made = training_problem(
             data, settings, tasks_per_round=cell.tasks_per_round, min_success=cell.min_success
         )
         rounds = draw(complete(data.test), cell.test_rounds, cell.tasks_per_round, (cell.seed, 25))
@@ -326,24 +332,24 @@ def _timed(
     return found, time.perf_counter() - begin + spent
 
 
-def _metrics(learned: FittedModel, made: TrainingProblem, judge: Evaluator) -> dict[str, float]:
+def _metrics(learned: FittedModel, made: TrainingProblem, evaluator: Evaluator) -> dict[str, float]:
     """Both decoders on the test rounds, each with its own margin."""
     own, held = learned.settings, made.validation
     tuning = learned.predictor.predict(viewed(held.tasks, own))
-    found = learned.predictor.predict(viewed(judge.tasks, own))
+    found = learned.predictor.predict(viewed(evaluator.tasks, own))
     placed = {}
     for decoder in ("elastic", "hard"):
         way = own if own.decoder == "relaxed" else own.with_(decoder=decoder)
         margin = tuned_margin(held, tuning.times, tuning.success, way)
-        placed[decoder] = placed_by(judge, found.times, found.success, way, margin)
-    return measured(judge, placed)
+        placed[decoder] = placed_by(evaluator, found.times, found.success, way, margin)
+    return measured(evaluator, placed)
 
 
-def measured(judge: Evaluator, placed: Mapping[str, Ints]) -> dict[str, float]:
+def measured(evaluator: Evaluator, placed: Mapping[str, Ints]) -> dict[str, float]:
     """The ``METRICS`` of placements by both decoders, ``elastic`` and ``hard``."""
-    hard = judge.hard(placed["hard"])
+    hard = evaluator.hard(placed["hard"])
     return {
-        "elastic_regret": float(judge.elastic(placed["elastic"]).mean()),
+        "elastic_regret": float(evaluator.elastic(placed["elastic"]).mean()),
         "hard_regret": hard["regret"],
         "violations": hard["violated"],
         "shortfall": hard["shortfall"],

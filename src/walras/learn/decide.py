@@ -10,16 +10,16 @@ from walras.types import Floats, Ints
 
 
 def placed_by(
-    judge: Evaluator,
+    evaluator: Evaluator,
     times: Floats,
     success: Floats,
     settings: LearnSettings,
     margin: float | None = None,
 ) -> Ints:
-    """(rounds, tasks) placements of a judge's rounds on (clusters, tasks) predictions.
+    """(rounds, tasks) placements of an evaluator's rounds on (clusters, tasks) predictions.
 
     Args:
-        judge: Whose rounds.
+        evaluator: Whose rounds.
         times: Predicted seconds of its tasks.
         success: Predicted chances. Under ``objective="sum"`` chances are known, as in SPO+ and
             black-box differentiation: the tasks' own count wherever they were measured.
@@ -28,16 +28,16 @@ def placed_by(
     """
     own = settings.margin if margin is None else margin
     by = 0.0 if isinstance(own, str) else own
-    t, a = judge.of(times), judge.of(success)
-    if judge.terms.objective == "sum":
-        a = np.where(np.isnan(judge.truth[1]), a, judge.truth[1])
-    if settings.decoder == "relaxed" and judge.terms.objective == "makespan":
-        return _largest_shares(judge, t, a, settings, by)
-    return judge.terms.place(t, a, settings.decoder, by)
+    t, a = evaluator.of(times), evaluator.of(success)
+    if evaluator.terms.objective == "sum":
+        a = np.where(np.isnan(evaluator.truth[1]), a, evaluator.truth[1])
+    if settings.decoder == "relaxed" and evaluator.terms.objective == "makespan":
+        return _largest_shares(evaluator, t, a, settings, by)
+    return evaluator.terms.place(t, a, settings.decoder, by)
 
 
 def _largest_shares(
-    judge: Evaluator, t: Floats, a: Floats, settings: LearnSettings, margin: float
+    evaluator: Evaluator, t: Floats, a: Floats, settings: LearnSettings, margin: float
 ) -> Ints:
     # Imported here: torch is an optional extra.
     from walras.learn.losses import smoothing_of  # noqa: PLC0415
@@ -46,10 +46,10 @@ def _largest_shares(
     found = relaxed_match(
         t,
         a,
-        min(max(judge.terms.floor + margin, 0.0), 1.0),
+        min(max(evaluator.terms.floor + margin, 0.0), 1.0),
         smoothing_of(settings),
         speedup=settings.speedup,
-        scale=np.full(len(t), judge.terms.scale),
+        scale=np.full(len(t), evaluator.terms.scale),
         mode="paper" if settings.mode == "paper" else "newton",
         iterations=settings.iterations,
         rate=settings.rate,
@@ -59,12 +59,12 @@ def _largest_shares(
 
 
 def tuned_margin(
-    judge: Evaluator, times: Floats, success: Floats, settings: LearnSettings
+    evaluator: Evaluator, times: Floats, success: Floats, settings: LearnSettings
 ) -> float:
-    """The margin of least regret on a judge's rounds; 0 unless another is better.
+    """The margin of least regret on an evaluator's rounds; 0 unless another is better.
 
     Args:
-        judge: Of validation rounds.
+        evaluator: Of validation rounds.
         times: (clusters, tasks) predicted seconds of its tasks.
         success: Predicted chances.
         settings: The decoder; a margin that is no longer ``tuned`` is returned as it is.
@@ -72,7 +72,9 @@ def tuned_margin(
     if not isinstance(settings.margin, str):
         return float(settings.margin)
     found = {
-        margin: judge.regret(placed_by(judge, times, success, settings, margin), settings.decoder)
+        margin: evaluator.regret(
+            placed_by(evaluator, times, success, settings, margin), settings.decoder
+        )
         for margin in (0.0, *MARGINS[MARGINS != 0.0].tolist())
     }
     return float(min(found, key=lambda margin: found[margin]))

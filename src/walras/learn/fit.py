@@ -9,7 +9,7 @@ from walras.deprecated import renamed_keywords
 from walras.learn.advice import fit_best
 from walras.learn.fitting import FittedModel, fit_problem
 from walras.learn.settings import LearnSettings, named
-from walras.learn.training_problem import lesson
+from walras.learn.training_problem import training_problem
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts
 
@@ -65,5 +65,7 @@ def fit(
     settings = given.with_(**changes)
     if settings.method == "auto":
         return fit_best(data, settings, tasks_per_round, min_success, on_progress)
-    made = lesson(data, settings, tasks_per_round=tasks_per_round, min_success=min_success)
+    made = training_problem(
+        data, settings, tasks_per_round=tasks_per_round, min_success=min_success
+    )
     return fit_problem(made, settings, start=start, checkpoint=checkpoint, on_progress=on_progress)

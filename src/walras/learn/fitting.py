@@ -99,9 +99,9 @@ class FittedModel:
         Raises:
             InputError: Other tasks than those trained on, or no positions among them.
         """
-        judge = Evaluator(tasks, _positions(rounds, len(tasks)), self.terms)
+        evaluator = Evaluator(tasks, _positions(rounds, len(tasks)), self.terms)
         found = self.predictor.predict(viewed(tasks, self.settings))
-        return placed_by(judge, found.times, found.success, self.settings, self.margin)
+        return placed_by(evaluator, found.times, found.success, self.settings, self.margin)
 
     def predict(self, tasks: Tasks | pd.DataFrame) -> Prediction:
         """Times and chances of success with their intervals.
@@ -196,16 +196,16 @@ def two_stage(
     changes = TWO_STAGE.get(settings.method, {})
     if "loss" in changes or "method" in changes:
         return _stage_one(made, settings, on_progress, **changes)
-    judge, hook, losses = made.validation, Stoppable(on_progress), ("log", "raw")
+    evaluator, hook, losses = made.validation, Stoppable(on_progress), ("log", "raw")
     found = list[Predictor]()
     for k, loss in enumerate(losses):
         if not hook.stopped:
             found.append(_stage_one(made, settings, hook.part(k, len(losses)), loss=loss))
 
     def regret(predictor: Predictor) -> float:
-        held = predictor.predict(judge.tasks)
-        placed = placed_by(judge, held.times, held.success, settings)
-        return judge.regret(placed, settings.decoder)
+        held = predictor.predict(evaluator.tasks)
+        placed = placed_by(evaluator, held.times, held.success, settings)
+        return evaluator.regret(placed, settings.decoder)
 
     return min(found, key=regret)
 
@@ -239,8 +239,8 @@ def view_of(made: TrainingProblem, settings: LearnSettings) -> TrainingProblem:
     """The training problem with the features that the model reads."""
     if settings.model != "counts":
         return made
-    judge = replace(made.validation, tasks=viewed(made.validation.tasks, settings))
-    return replace(made, train=viewed(made.train, settings), validation=judge)
+    evaluator = replace(made.validation, tasks=viewed(made.validation.tasks, settings))
+    return replace(made, train=viewed(made.train, settings), validation=evaluator)
 
 
 def viewed(tasks: Tasks, settings: LearnSettings) -> Tasks:

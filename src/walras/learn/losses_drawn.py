@@ -31,10 +31,10 @@ def score_loss(settings: LearnSettings) -> Loss:
     draws, terms = settings.samples or _DRAWS, _terms(settings)
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
-        cloud = PerturbedSamples(t, a, draws, settings.noise, truth.key)
-        placed = cloud.placed(terms(truth))
+        samples = PerturbedSamples(t, a, draws, settings.noise, truth.key)
+        placed = samples.placed(terms(truth))
         cost = torch.as_tensor(_cost(placed, truth, settings.speedup)).to(t.device)
-        return cloud.surrogate(cost, cost.mean(0))
+        return samples.surrogate(cost, cost.mean(0))
 
     return loss
 
@@ -47,15 +47,15 @@ def perturbed_loss(settings: LearnSettings) -> Loss:
     draws, terms, smoothing = settings.samples or _DRAWS, _terms(settings), smoothing_of(settings)
 
     def loss(t: torch.Tensor, a: torch.Tensor, truth: Rounds) -> torch.Tensor:
-        cloud = PerturbedSamples(t, a, draws, settings.noise, truth.key)
-        placed = torch.as_tensor(cloud.placed(terms(truth))).to(t.device)
+        samples = PerturbedSamples(t, a, draws, settings.noise, truth.key)
+        placed = torch.as_tensor(samples.placed(terms(truth))).to(t.device)
         m = t.shape[1]
         x = torch.nn.functional.one_hot(placed.long(), m).movedim(-1, -2).to(t.dtype)
         mean = x.mean(0).requires_grad_()
         with torch.enable_grad():
             value = true_cost(mean, truth, smoothing, settings.speedup)
             (by_mean,) = torch.autograd.grad(value.sum(), mean)
-        return cloud.surrogate((x * by_mean).sum((-2, -1)), value.detach())
+        return samples.surrogate((x * by_mean).sum((-2, -1)), value.detach())
 
     return loss
 

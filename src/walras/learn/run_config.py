@@ -129,7 +129,7 @@ def grid(
 
     Raises:
         InputError: Nothing is asked for, a size or seed is out of range, clusters are unknown, or
-            tasks are too few: told before anything is trained.
+            tasks are too few: checked before anything is trained.
     """
     sizes = {"train_tasks": train_tasks, "tasks_per_round": tasks_per_round}
     asked: Mapping[str, object] = sizes

@@ -76,7 +76,7 @@ def loss_of(settings: LearnSettings) -> Loss:
 
 def train(
     start: Predictor,
-    lesson: TrainingProblem,
+    problem: TrainingProblem,
     settings: LearnSettings,
     *,
     loss: Loss | None = None,
@@ -87,7 +87,7 @@ def train(
 
     Args:
         start: To start from.
-        lesson: Tasks, rounds and terms.
+        problem: Tasks, rounds and terms.
         settings: Method and steps.
         loss: In the place of the method's own.
         on_progress: Called after each step with a Progress that counts them; True stops there.
@@ -104,7 +104,7 @@ def train(
         DataError: The checkpoint cannot be read or written.
     """
     torch.manual_seed(settings.seed)
-    run = _Run(start, lesson, settings, loss or loss_of(settings))
+    run = _Run(start, problem, settings, loss or loss_of(settings))
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
         run.load(path)
@@ -121,7 +121,7 @@ def train(
         if stopped:
             break
     run.model.load_state_dict(run.done.weights)
-    trained = run.model.to("cpu").predictor(lesson.validation.tasks)
+    trained = run.model.to("cpu").predictor(problem.validation.tasks)
     return trained, run.done.history
 
 
@@ -129,35 +129,35 @@ class _Run:
     """A training under way."""
 
     def __init__(
-        self, start: Predictor, lesson: TrainingProblem, settings: LearnSettings, loss: Loss
+        self, start: Predictor, problem: TrainingProblem, settings: LearnSettings, loss: Loss
     ) -> None:
-        self.settings, self.lesson = settings, lesson
-        self.model = Trainable(start, lesson.train).to(settings.device)
+        self.settings, self.problem = settings, problem
+        self.model = Trainable(start, problem.train).to(settings.device)
         self.loss = loss
         self.done = TrainingState()
         self.adam = torch.optim.Adam(self.model.parameters(), settings.learning_rate)
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.adam, settings.steps)
-        self.inputs = self.model.inputs(lesson.train, settings.device)
-        self.held = self.model.inputs(lesson.validation.tasks, settings.device)
-        scale = lesson.terms.scale
+        self.inputs = self.model.inputs(problem.train, settings.device)
+        self.held = self.model.inputs(problem.validation.tasks, settings.device)
+        scale = problem.terms.scale
         self.t, self.a = (
             torch.tensor(v, device=settings.device)
-            for v in (lesson.train.times / scale, lesson.train.success)
+            for v in (problem.train.times / scale, problem.train.success)
         )
 
     def step(self) -> None:
         """One step on a batch of training rounds, which the seed and the step's number draw."""
         s, key = self.settings, (self.settings.seed, 24, self.done.step)
-        chosen = torch.as_tensor(self.lesson.draw(s.batch, key), device=s.device)
+        chosen = torch.as_tensor(self.problem.draw(s.batch, key), device=s.device)
         self.model.train()
         times, chance = self.model(self.inputs)
         t, a, true_t, true_a = (
             v[:, chosen].movedim(0, 1)
-            for v in (times / self.lesson.terms.scale, chance, self.t, self.a)
+            for v in (times / self.problem.terms.scale, chance, self.t, self.a)
         )
         if s.joint == "alternating":  # the paper fixes one predictor while it trains the other
             t, a = (t.detach(), a) if self.done.step % 2 else (t, a.detach())
-        truth = Rounds(true_t, true_a, self.lesson.terms.floor, s.price, key)
+        truth = Rounds(true_t, true_a, self.problem.terms.floor, s.price, key)
         loss = torch.tensor(math.nan)
         if bool(torch.isfinite(t).all() & torch.isfinite(a).all()):
             loss = self.loss(t, a, truth).mean() + s.anchor * self._apart(times, chance)
@@ -181,7 +181,7 @@ class _Run:
         if not self.settings.anchor:
             return 0.0
         known = ~torch.isnan(self.t + self.a)
-        true = torch.where(known, self.t, 1.0) * self.lesson.terms.scale
+        true = torch.where(known, self.t, 1.0) * self.problem.terms.scale
         off = torch.where(known, torch.log(times / true), 0.0) ** 2
         miss = torch.where(known, chance - torch.nan_to_num(self.a), 0.0) ** 2
         return (off + miss).sum() / known.sum()
@@ -191,9 +191,9 @@ class _Run:
         self.model.eval()
         with torch.no_grad():
             times, chance = (v.cpu().numpy() for v in self.model(self.held))
-        judge, decoder = self.lesson.validation, self.settings.decoder
-        placed = placed_by(judge, times, chance, self.settings)
-        found = judge.regret(placed, decoder)
+        evaluator, decoder = self.problem.validation, self.settings.decoder
+        placed = placed_by(evaluator, times, chance, self.settings)
+        found = evaluator.regret(placed, decoder)
         self.done.history.append((self.done.step, found))
         if not self.done.weights or found < self.done.best:
             self.done.best = found
@@ -203,8 +203,8 @@ class _Run:
     def identity(self) -> str:
         """Of data and settings but the steps: a checkpoint continues no other training."""
         settings = self.settings.with_(steps=1)
-        found = hashlib.sha256(f"{settings!r} {self.lesson.fingerprint}".encode())
-        for weight in Trainable(self.model.base, self.lesson.train).state_dict().values():
+        found = hashlib.sha256(f"{settings!r} {self.problem.fingerprint}".encode())
+        for weight in Trainable(self.model.base, self.problem.train).state_dict().values():
             found.update(weight.numpy().tobytes())
         return found.hexdigest()[:16]
 

@@ -143,7 +143,7 @@ class Evaluator:
 
 @dataclass(frozen=True, eq=False)
 class TrainingProblem:
-    """Tasks to train on, a judge of validation rounds, and the terms of both.
+    """Tasks to train on, an evaluator of validation rounds, and the terms of both.
 
     Attributes:
         train: Tasks to train on.
@@ -219,14 +219,14 @@ def data_of(given: object) -> Recipe | Tasks:
     return checks.of_kind(given, (Recipe, Tasks), "data", allowed, remedy=remedy)
 
 
-def lesson(
+def training_problem(
     data: Recipe | Tasks,
     settings: LearnSettings,
     *,
     tasks_per_round: int,
     min_success: float | None = None,
 ) -> TrainingProblem:
-    """Make a lesson of a recipe, or of a log's tasks; a recipe's test set is not looked at.
+    """Make a training problem of a recipe or of a log's tasks, without a recipe's test set.
 
     Args:
         data: A recipe; or tasks, of which a quarter is held out to validate on.
@@ -244,7 +244,7 @@ def lesson(
         train, held = _held_out(data, settings.seed, tasks_per_round)
     else:
         train, held = data.train, data.validation
-    return lesson_of(train, held, settings, tasks_per_round, min_success)
+    return problem_of_tasks(train, held, settings, tasks_per_round, min_success)
 
 
 def _held_out(data: Tasks, seed: int, tasks_per_round: int) -> tuple[Tasks, Tasks]:
@@ -270,14 +270,14 @@ def _held_out(data: Tasks, seed: int, tasks_per_round: int) -> tuple[Tasks, Task
     return train, held
 
 
-def lesson_of(
+def problem_of_tasks(
     train: Tasks,
     held: Tasks,
     settings: LearnSettings,
     tasks_per_round: int,
     min_success: float | None,
 ) -> TrainingProblem:
-    """A lesson of tasks to train on and others to validate on; see :func:`lesson`."""
+    """Make a training problem of tasks to train on and others to validate on."""
     tasks_per_round = checks.whole(tasks_per_round, "setting tasks_per_round", 1, 10**6)
     if min_success is not None:
         words = ": a mean chance over the tasks"

@@ -17,7 +17,7 @@ from walras.kernels.matching.settle import Pairs, cool, settle
 from walras.machine import cores
 from walras.matching.prices import Given, Near, Prices, priced
 from walras.matching.round import Round
-from walras.matching.search import Found, Told, objective_of
+from walras.matching.search import Found, OnStage, objective_of
 from walras.matching.terms import LATE
 from walras.types import Floats, Longs
 
@@ -42,7 +42,7 @@ def by_price(round_: Round) -> bool:
 def search_by_price(
     round_: Round,
     known: Found | None,
-    told: Told,
+    on_stage: OnStage,
     *,
     tolerance: float,
     threads: int | None,
@@ -53,7 +53,7 @@ def search_by_price(
     Args:
         round_: The round.
         known: A placement and bound to begin with, or None.
-        told: Called after each step with the best so far; says why to stop.
+        on_stage: Called after each step with the best so far; says why to stop.
         tolerance: Relative gap to reach.
         threads: Threads, or None for all cores.
         seed: Of the annealing.
@@ -77,7 +77,7 @@ def search_by_price(
             low = max(low, best.bound)
         before = best.objective
         for aim in _AIMS if again else (_START,):
-            reason = told(step, steps, "placing by price", best)
+            reason = on_stage(step, steps, "placing by price", best)
             if reason is not None and math.isfinite(best.objective):
                 return replace(best, stopped=reason)
             best = _attempt(given, prices, low, best, aim, tolerance, seed + step)
@@ -86,7 +86,7 @@ def search_by_price(
             break
     if not math.isfinite(best.objective):
         raise none_found(round_, best)
-    told(steps, steps, "", best)
+    on_stage(steps, steps, "", best)
     return best
 
 

@@ -319,7 +319,7 @@ def _milp(round_: Round, settings: MatchSettings) -> Found:
 
 
 def _by_search(round_: Round, settings: MatchSettings, began: float, known: Found | None) -> Found:
-    def told(step: int, steps: int, doing: str, found: Found) -> Status | None:
+    def on_stage(step: int, steps: int, doing: str, found: Found) -> Status | None:
         """Why to stop, if there is a reason."""
         elapsed = time.perf_counter() - began
         line = Progress(
@@ -334,7 +334,7 @@ def _by_search(round_: Round, settings: MatchSettings, began: float, known: Foun
         return search_by_price(
             round_,
             known,
-            told,
+            on_stage,
             tolerance=settings.tolerance,
             threads=settings.threads,
             seed=settings.seed,
@@ -342,7 +342,7 @@ def _by_search(round_: Round, settings: MatchSettings, began: float, known: Foun
     return search(
         round_,
         known,
-        told,
+        on_stage,
         tolerance=settings.tolerance,
         time_limit=settings.time_limit,
         threads=settings.threads,

@@ -60,7 +60,7 @@ class Found:
         return max(self.objective - self.bound, 0.0) / self.objective
 
 
-Told = Callable[[int, int, str, Found], Status | None]
+OnStage = Callable[[int, int, str, Found], Status | None]
 """Called with the number of the step, of all steps, what the step does, and the best so far."""
 
 
@@ -77,7 +77,7 @@ def objective_of(round_: Round, x: Ints) -> float:
 def search(
     round_: Round,
     known: Found | None,
-    told: Told,
+    on_stage: OnStage,
     *,
     tolerance: float,
     time_limit: float | None,
@@ -92,7 +92,7 @@ def search(
     Args:
         round_: The round.
         known: A placement and bound to begin with, or None.
-        told: Called after each stage with the best so far; says why to stop.
+        on_stage: Called after each stage with the best so far; says why to stop.
         tolerance: Relative gap to reach.
         time_limit: Of the relaxation, seconds.
         threads: Of the relaxation.
@@ -117,14 +117,14 @@ def search(
     stages = len(_AIMS) + (_SHAKES * n // _CHUNK if n <= _SHAKEN else 0)
     for step in range(stages):
         doing = "annealing" if step < len(_AIMS) else "local search"
-        reason = told(step, stages, doing, best)
+        reason = on_stage(step, stages, doing, best)
         if reason is not None:
             return replace(best, stopped=reason)
         if step < len(_AIMS):
             best = work.annealed(best, _AIMS[step], tolerance, seed + step)
         else:
             best = work.shaken(best, tolerance, seed + step)
-    told(stages, stages, "", best)
+    on_stage(stages, stages, "", best)
     return best
 
 

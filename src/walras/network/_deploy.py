@@ -66,12 +66,12 @@ class DeployProgress(Progress):
     members: Sequence[Member] = ()
 
 
-def _of_members(watch: Callable[[Sequence[Member], float], object]) -> OnProgress:
+def _of_members(on_members: Callable[[Sequence[Member], float], object]) -> OnProgress:
     """A hook from a function of (members, seconds), the form of ``watch=`` before 0.2."""
 
     def hook(step: Progress) -> bool:
         members = step.members if isinstance(step, DeployProgress) else ()
-        return bool(watch(members, step.elapsed))
+        return bool(on_members(members, step.elapsed))
 
     return hook
 
@@ -308,10 +308,10 @@ def deploy(
     keeping = Keeping(durable, 2**20 * checks.whole(trace_limit, "trace_limit", 1))
     extend, every = resume * steps, checks.whole(every, "every", 1)
     job = _Job(plan, pace, period, keeping, hosts, cgroups, launcher, extend, every)
-    with _crew(job, folder) as crew:
+    with _launched(job, folder) as started:
         began = time.time()
-        end = _supervise(crew, time_limit, steps, on_progress, restart=restart)
-        return _result(problem, crew.folder, crew.members, end, began)
+        end = _supervise(started, time_limit, steps, on_progress, restart=restart)
+        return _result(problem, started.folder, started.members, end, began)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ class _Job:
 
 
 @contextmanager
-def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
+def _launched(job: _Job, folder: Path | None) -> Iterator[Launcher]:
     """The processes of a deployment, introduced to one another; all are ended at the end."""
     plan, n = job.plan, job.plan.problem.centres
     hosts = [Host()] * n if job.hosts is None else list(job.hosts)
@@ -360,14 +360,16 @@ def _crew(job: _Job, folder: Path | None) -> Iterator[Launcher]:
         ]
         with (
             closing(claim(manifest.deployment, home)),
-            _launcher(setups, plan.network_config.neighbours, hosts, home, job.launcher) as crew,
+            _launcher(
+                setups, plan.network_config.neighbours, hosts, home, job.launcher
+            ) as launcher,
         ):
-            crew.bind(_START_SECONDS)
+            launcher.bind(_START_SECONDS)
             if job.extend:
-                known = {k: member.known for k, member in enumerate(crew.members)}
+                known = {k: member.known for k, member in enumerate(launcher.members)}
                 check(known, plan.problem.quanta.total)
-            crew.introduce()
-            yield crew
+            launcher.introduce()
+            yield launcher
 
 
 def _require_sockets() -> None:
@@ -459,22 +461,22 @@ def _launcher(
 
 
 def _supervise(
-    crew: Launcher, limit: float, steps: int, on_progress: OnProgress | None, *, restart: bool
+    launcher: Launcher, limit: float, steps: int, on_progress: OnProgress | None, *, restart: bool
 ) -> tuple[Status, float]:
     """Wait until all remaining centres are done and stopped; return the status and the seconds."""
     began, status = time.monotonic(), Status.LIMIT
     while (seconds := time.monotonic() - began) < limit:
-        crew.collect(0.1)
-        running = [member for member in crew.members if not member.lost]
+        launcher.collect(0.1)
+        running = [member for member in launcher.members if not member.lost]
         if restart:
-            for k, member in enumerate(crew.members):
+            for k, member in enumerate(launcher.members):
                 if member.lost and not member.failure:
-                    crew.restart(k)
-        if all(member.lost for member in crew.members):
-            raise _all_lost(crew.members)
+                    launcher.restart(k)
+        if all(member.lost for member in launcher.members):
+            raise _all_lost(launcher.members)
         left = max((int(member.state.get("left", steps)) for member in running), default=steps)
         done = max(0, steps - left)
-        now = DeployProgress(done, seconds, total=steps, members=tuple(crew.members))
+        now = DeployProgress(done, seconds, total=steps, members=tuple(launcher.members))
         if on_progress is not None and on_progress(now):
             status = Status.INTERRUPTED
             break
@@ -482,7 +484,7 @@ def _supervise(
             status = Status.FEASIBLE
             break
     seconds = time.monotonic() - began
-    crew.stop(_STOP_SECONDS)
+    launcher.stop(_STOP_SECONDS)
     return status, seconds
 
 

@@ -130,8 +130,8 @@ def simulate(
     else:
         sharing, training = _protocol_sides(plan, faults, seed)
     hook = Stoppable(on_progress)
-    diary, look = _RunRecorder(problem, steps, every, test), _StepHook(hook, steps)
-    diary.begin(training)
+    recorder, look = _RunRecorder(problem, steps, every, test), _StepHook(hook, steps)
+    recorder.begin(training)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for number, graph in _steps(network, steps):
             try:
@@ -139,15 +139,15 @@ def simulate(
                 if training is not None:
                     training.step(graph, number)
                 stopped = look(number + 1)
-                diary.note(number, sharing, training, last=stopped)
+                recorder.note(number, sharing, training, last=stopped)
             except DivergedError as error:
                 raise _diverged(number, error, chosen) from error
             if stopped:
                 break
     if not hook.stopped:
-        diary.warn(steps)
+        recorder.warn(steps)
     backend = "vectorised" if plan is None else "protocol"
-    return diary.run(chosen.name, training, backend, hook.status)
+    return recorder.run(chosen.name, training, backend, hook.status)
 
 
 def _protocol_sides(

@@ -1,4 +1,4 @@
-"""Figures as files: what they may be called, told before the work, and how they are written."""
+"""Figures as files: their names, checked before the work, and how they are written."""
 
 from __future__ import annotations
 

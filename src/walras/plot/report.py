@@ -161,6 +161,6 @@ def write(report: Report, path: Path) -> None:
         >>> Path("report.html").exists()
         True
     """
-    with suppress(OSError):  # told by what comes next
+    with suppress(OSError):  # what comes next reports it
         path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, render(report), "choose another --report PATH")

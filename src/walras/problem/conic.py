@@ -115,7 +115,7 @@ class _Solve:
 
     def _tried(self, options: dict[str, Any]) -> _Point | None:
         """Where a run ended; None where it left no point, as ``problem.status`` then says."""
-        with panics_told():
+        with panics_reported():
             raw = self.chain.solver.solve_via_data(self.data, False, self.settings.verbose, options)
         x, z = np.asarray(raw.x, dtype=np.float64), np.asarray(raw.z, dtype=np.float64)
         ended = str(raw.status)
@@ -227,7 +227,7 @@ def _inner_point(program: Program) -> Floats | None:
     matrix = sp.block_array([[program.matrix, toward], [None, one]], format="csc")
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    with panics_told():
+    with panics_reported():
         found = clarabel.DefaultSolver(
             sp.csc_matrix((n + 1, n + 1)),
             np.append(np.zeros(n), -1.0),
@@ -284,7 +284,7 @@ def chain_of(
 
 
 @contextmanager
-def panics_told() -> Iterator[None]:
+def panics_reported() -> Iterator[None]:
     """Clarabel's panics as errors: they are no exceptions of Python's own kind.
 
     Raises:

@@ -26,7 +26,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Conflict:
+class Infeasibility:
     """Constraints that cannot hold together, and what would do.
 
     Attributes:
@@ -50,7 +50,7 @@ def raise_impossible(problem: cp.Problem, solver: str, status: str) -> NoReturn:
     for variable in problem.variables():  # what a run left of them is no start for the next ones
         variable.save_value(None)
     is_either = status in cp.settings.INF_OR_UNB
-    found = conflict(problem) if is_either and "infeasible" in status else None
+    found = infeasibility_of(problem) if is_either and "infeasible" in status else None
     if is_either and (found or "unbounded" not in status):
         raise InfeasibleError(
             f"{solver} proved that no point meets all constraints",
@@ -73,7 +73,7 @@ def raise_impossible(problem: cp.Problem, solver: str, status: str) -> NoReturn:
     )
 
 
-def conflict(problem: cp.Problem) -> Conflict | None:
+def infeasibility_of(problem: cp.Problem) -> Infeasibility | None:
     """The constraints that cannot hold together, or None where no solver tells."""
     slacks = [cp.Variable(_shape(item), nonneg=True) for item in problem.constraints]
     relaxed = [_relaxed(item, s) for item, s in zip(problem.constraints, slacks, strict=True)]
@@ -89,8 +89,8 @@ def conflict(problem: cp.Problem) -> Conflict | None:
     held = np.flatnonzero(duals > _SLIGHT * max(float(np.max(duals)), _SLIGHT))
     order = opened[np.argsort(-amounts[opened], kind="stable")]
     words = [f"{names[k]} by {amounts[k]:.6g}" for k in order[:_SHOWN]]
-    told = dict.fromkeys(names[k] for k in np.union1d(opened, held))
-    return Conflict(tuple(told), "relax " + _listed(words, len(order)))
+    rows = dict.fromkeys(names[k] for k in np.union1d(opened, held))
+    return Infeasibility(tuple(rows), "relax " + _listed(words, len(order)))
 
 
 def runaways(problem: cp.Problem) -> str:

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError, InfeasibleError
 from walras.problem.cones import Interval, Program
-from walras.problem.conic import chain_of, data_of, panics_told, solve_conic
+from walras.problem.conic import chain_of, data_of, panics_reported, solve_conic
 from walras.problem.continuous import Continuous
 from walras.problem.dual import bound_of, implied_box, trivial_bound
 from walras.problem.proof import Found, proved, relative_gap
@@ -268,7 +268,7 @@ class _Search:
             cones = [clarabel.ZeroConeT(len(whole)), *cones]
         options = clarabel.DefaultSettings()
         options.verbose = False
-        with panics_told():
+        with panics_reported():
             return clarabel.DefaultSolver(
                 sp.csc_matrix((n, n)), p.linear, sp.csc_matrix(matrix), offset, cones, options
             ).solve()

@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 
 from walras.problem.cones import Program
-from walras.problem.conic import chain_of, panics_told
+from walras.problem.conic import chain_of, panics_reported
 from walras.problem.diagnose_conic import raise_impossible
 from walras.problem.dual import bound_of, implied_box, trivial_bound
 from walras.problem.measure import make_dense
@@ -95,7 +95,7 @@ def _relaxed_bound(program: Program, data: dict[str, Any], limited: dict[str, An
     """What the prices of the continuous relaxation prove."""
     box = implied_box(program)
     solver = cp.reductions.solvers.defines.SOLVER_MAP_CONIC[cp.CLARABEL]
-    with panics_told():
+    with panics_reported():
         relaxed = solver.solve_via_data(data, False, False, limited)
     x, z = np.asarray(relaxed.x), np.asarray(relaxed.z)
     return max(trivial_bound(program, box), bound_of(program, box, x, z))

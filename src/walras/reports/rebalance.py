@@ -78,8 +78,8 @@ def rounds_table(played: Sequence[lb.Rounds], source: str) -> Table:
     """Means over the rounds, one column a policy; the title says what is synthetic."""
     rounds = len(played[0].rounds)
     warm_up = WARM_UP if rounds > WARM_UP else 0
-    told = [means_of(one, warm_up) for one in played]
-    rows = [(fact, *(facts[fact] for facts in told)) for fact in told[0]]
+    means = [means_of(one, warm_up) for one in played]
+    rows = [(fact, *(facts[fact] for facts in means)) for fact in means[0]]
     title = f"synthetic loads; means over rounds {warm_up} to {rounds - 1}; numbers: {source}"
     return Table(("", *(one.policy for one in played)), rows, title, digits=3)
 

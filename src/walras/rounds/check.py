@@ -167,7 +167,7 @@ def _providers(snapshot: Snapshot, decision: Decision, plan: Plan) -> Iterator[V
     got = Counter(clusters.provider[i] for _, i in plan if not clusters.trusted[i])
     for provider, count in got.items():
         if provider not in up:
-            continue  # told of as the state of its cluster
+            continue  # reported as the state of its cluster
         share = work[provider] / total if total > 0.0 else 1.0 / len(up)
         grown = (1.0 + snapshot.rules.kappa) * share * len(plan)
         most = math.ceil(grown - _ROUNDING * max(grown, 1.0)) + 1
@@ -220,11 +220,11 @@ def _figures(snapshot: Snapshot, decision: Decision, plan: Plan) -> Iterator[Vio
 def _explained(snapshot: Snapshot, decision: Decision, plan: Plan) -> Iterator[Violation]:
     """Every task that is not placed has a blocker, and none that is."""
     placed = {j for j, _ in plan}
-    told = set(decision.blockers.task.tolist())
+    explained = set(decision.blockers.task.tolist())
     for j, uid in enumerate(snapshot.tasks.uid):
-        if (j in placed) == (j in told):
+        if (j in placed) == (j in explained):
             what = "is placed and has blockers" if j in placed else "is not placed and has none"
             yield Violation("blockers", f"task {uid}", what)
-    beyond = told - set(range(len(snapshot.tasks.uid)))
+    beyond = explained - set(range(len(snapshot.tasks.uid)))
     if beyond:
         yield Violation("blockers", f"task number {min(beyond)}", "is not in the snapshot")

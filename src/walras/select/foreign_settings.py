@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from walras.errors import InputError
 
 _CVXPY = "or solve p.to_cvxpy(), which shares the variables"
-# What cvxpy and the packages around it call a wish, and how it is told to Walras.
+# What cvxpy and the packages around it call a setting, and what Walras calls it.
 _INSTEAD = {
     "solver": f"leave solver out: engine='exact' runs HiGHS and Clarabel; {_CVXPY}",
     "warm_start": "pass start=, an earlier solution",

@@ -256,7 +256,7 @@ def _split_in_order(
     labelled = any(block.side is not None for block in constraints)
     is_turned = not labelled and not sides.hinted and resources > demands
     if is_turned:
-        # Nothing told the sides apart: the fewer are called resources.
+        # Nothing tells the sides apart: the fewer are called resources.
         resource, resources, demand, demands = demand, demands, resource, resources
     return Split(
         resource,

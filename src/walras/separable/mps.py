@@ -23,7 +23,7 @@ from walras.types import Floats
 
 _SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
 _MOST_NOTES = 10
-# Warnings of HiGHS that the lines have told already, with their numbers.
+# Warnings of HiGHS that repeat, without line numbers, what is reported already.
 _SEEN = re.compile(
     r"is not defined: ignored|duplicate|ignored \d+|is not valid: ignored|inconsistent bounds|"
     r"have the same name|fixed format|summing them yielded|section entries contain"

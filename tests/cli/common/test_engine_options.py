@@ -33,7 +33,7 @@ def test_words_become_an_engine(
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "told"),
+    ("name", "options", "message"),
     [
         ("magic", [], "there is no engine 'magic'"),
         ("auto", ["mode=paper"], "no engine is named"),
@@ -55,8 +55,8 @@ def test_words_become_an_engine(
         ("pop", ["parts=0"], "setting parts: is 0"),
     ],
 )
-def test_words_that_are_no_option_are_refused(name: str, options: list[str], told: str) -> None:
-    with pytest.raises(wl.InputError, match=told) as caught:
+def test_words_that_are_no_option_are_refused(name: str, options: list[str], message: str) -> None:
+    with pytest.raises(wl.InputError, match=message) as caught:
         engine_from(name, options)
     assert caught.value.remedy
 

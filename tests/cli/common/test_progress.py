@@ -64,7 +64,7 @@ def test_a_long_silent_step_still_tells_the_time(
 ) -> None:
     monkeypatch.setattr(progress, "_AFTER", 0.0)
     monkeypatch.setattr(progress, "_EVERY", 0.0)
-    told = threading.Event()
+    shown = threading.Event()
     with Interruptible() as interrupt, Stages({"a": 1.0}, 1e-6, interrupt) as stages:
         stages.begin("a")
         tell = stages._tell
@@ -74,10 +74,10 @@ def test_a_long_silent_step_still_tells_the_time(
         def counted() -> None:
             tell()
             if next(count, 2) == 2:
-                told.set()
+                shown.set()
 
         stages._tell = counted  # type: ignore[method-assign]
-        assert told.wait(30.0)
+        assert shown.wait(30.0)
     lines = lines_of(capsys.readouterr().err)
     assert len(lines) >= 3
     assert {"stage", "done", "elapsed", "left"} == set(lines[0])

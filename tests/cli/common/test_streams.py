@@ -79,12 +79,12 @@ def test_a_name_that_the_encoding_lacks(encoding: str, output: str) -> None:
     run = _emitted(name, output, env=os.environ | {"PYTHONIOENCODING": encoding})
     assert run.returncode == 0, run.stderr
     assert run.stderr == b""
-    told = {
+    codes = {
         "csv": name.encode(),  # data are UTF-8 as the tables that are read
         "json": rb"\ud83d\ude00 \u00e9",
         "table": name.encode(encoding, "backslashreplace"),
     }
-    assert told[output] in run.stdout
+    assert codes[output] in run.stdout
 
 
 @pytest.mark.parametrize("output", ["table", "csv"])

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from walras.cli.common.time_left import TimeLeft
 
 
-def told(left: TimeLeft, shares: Iterator[tuple[float, float]]) -> list[float]:
-    """What is told in one stage at (seconds, share done), without what is not known."""
+def shown(left: TimeLeft, shares: Iterator[tuple[float, float]]) -> list[float]:
+    """What is shown in one stage at (seconds, share done), without what is not known."""
     left.begin()
     found = [left.after(elapsed, share) for elapsed, share in shares]
     return [seconds for seconds in found if seconds is not None]
 
 
 def grows(seconds: list[float]) -> float:
-    """Largest factor from the least told before to what is told next."""
+    """Largest factor from the least time shown before to the next one."""
     least = np.minimum.accumulate(seconds)
     return float(np.max(np.array(seconds[1:]) / np.maximum(least[:-1], 1e-12), initial=0.0))
 
@@ -30,7 +30,7 @@ def test_at_the_pace_expected_it_is_right_from_the_beginning() -> None:
     assert [left.after(k, k / 10) for k in range(11)] == pytest.approx(range(10, -1, -1))
 
 
-def test_a_pace_that_is_not_known_is_told_after_a_tenth_and_is_right() -> None:
+def test_a_pace_that_is_not_known_is_reported_after_a_tenth_and_is_right() -> None:
     left = TimeLeft(0.0)
     seconds = [left.after(k, k / 60) for k in range(61)]
     assert seconds[:6] == [None] * 6
@@ -40,7 +40,7 @@ def test_a_pace_that_is_not_known_is_told_after_a_tenth_and_is_right() -> None:
 def test_a_slow_first_step_does_not_make_the_time_left_jump() -> None:
     left = TimeLeft(10.0)
     assert left.after(0.0, 0.0) == 10.0
-    assert left.after(4.0, 0.01) is None  # 18 s: longer than a fifth more than was told
+    assert left.after(4.0, 0.01) is None  # 18 s: longer than a fifth more than was shown
     assert left.after(6.0, 0.6) == pytest.approx(4.0)
 
 
@@ -84,15 +84,15 @@ def test_within_a_stage_it_never_grows_by_more_than_a_fifth(
         lasts = 10.0 * slower
         course = np.linspace(0.0, 1.0, 80)
         steps = ((began + lasts * u, (k + u**power) / count) for u in course.tolist())
-        assert grows(told(left, steps)) <= 1.2 * (1 + 1e-12)
+        assert grows(shown(left, steps)) <= 1.2 * (1 + 1e-12)
         began += lasts
 
 
-def test_a_solve_whose_gaps_fall_unevenly_is_told_most_of_the_time() -> None:
+def test_a_solve_whose_gaps_fall_unevenly_is_reported_most_of_the_time() -> None:
     random = np.random.default_rng(0)
     for _ in range(20):
         falls = np.cumsum(random.lognormal(0.0, 0.7, 200))
         falls /= falls[-1]
-        seconds = told(TimeLeft(0.0), zip(range(200), falls.tolist(), strict=True))
+        seconds = shown(TimeLeft(0.0), zip(range(200), falls.tolist(), strict=True))
         assert len(seconds) > 120
         assert grows(seconds) <= 1.2

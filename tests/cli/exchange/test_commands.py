@@ -91,8 +91,8 @@ def test_rounds_predictors_tenants_and_tokens(walras: Run) -> None:
     assert "lab" in walras("tenant", "list")
     made = walras("token", "create", "ann", "--scope", "read", "--tenant", "lab", "--days", "1")
     assert made.startswith("wlr_")
-    told = json.loads(walras("token", "list", "-o", "json"))
-    uid = next(t["uid"] for t in told if t["name"] == "ann")
+    listed = json.loads(walras("token", "list", "-o", "json"))
+    uid = next(t["uid"] for t in listed if t["name"] == "ann")
     assert "revoked" in walras("token", "revoke", uid)
 
 
@@ -162,7 +162,7 @@ def test_a_database_is_migrated_backed_up_and_checked(served: Served, tmp_path: 
 
 
 def test_a_receipt_tells_all_in_words() -> None:
-    told = {
+    receipt = {
         "seconds": 50.0, "seconds_interval": [40.0, None], "chance": 0.9,
         "chance_interval": [0.8, 0.95], "runner_up": "west", "runner_up_seconds": 70.0,
         "runner_up_chance": 0.99, "makespan_if_moved": 80.0, "binds": "makespan",
@@ -175,7 +175,7 @@ def test_a_receipt_tells_all_in_words() -> None:
         cluster="east",
         round=3,
         state="succeeded",
-        receipt=told,
+        receipt=receipt,
         result="disputed",
         rejected=1e9,
         reason="empty",

@@ -24,7 +24,7 @@ def test_a_placement_within_all_limits_breaches_none() -> None:
     assert (found.moves, found.cost) == (1, 10.0)  # shard 1 to server 0
 
 
-def test_moves_are_new_replicas_idle_ones_too_where_they_are_told() -> None:
+def test_moves_are_new_replicas_idle_ones_too_where_they_are_reported() -> None:
     placed = EVEN > 0.0
     placed[0, 2] = True
     found = lb.evaluate(round_(), EVEN, placed)
@@ -90,7 +90,7 @@ def test_a_zone_without_a_replica_does_not_count() -> None:
     assert lb.evaluate(problem, shares).violation == 1.0
 
 
-def test_a_share_where_no_replica_is_told_is_a_breach() -> None:
+def test_a_share_where_no_replica_is_reported_is_a_breach() -> None:
     placed = EVEN > 0.0
     placed[0, 1] = False
     assert lb.evaluate(round_(), EVEN, placed).violation == 1.0

@@ -13,7 +13,7 @@ from tests.domains.load_balancing.rounds import drawn_round
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.bound import Bound, counting_bound
 from walras.domains.load_balancing.program import Found
-from walras.domains.load_balancing.rebalance import Options, _by_program, _effort, _Ending
+from walras.domains.load_balancing.rebalance import Options, _by_program, _effort, _StopReason
 from walras.domains.load_balancing.search import Placed
 from walras.errors import EngineError, InfeasibleError, InputError
 from walras.progress import Progress
@@ -67,7 +67,7 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
 
     began = time.perf_counter() - 3.0
     options = Options(attempts=700, seed=5, on_progress=stop)
-    effort = _effort(options, BOUND, began, _Ending(options))
+    effort = _effort(options, BOUND, began, _StopReason(options))
     assert (effort.attempts, effort.enough, effort.seed) == (700, 2.0, 5)
     assert effort.proceed is not None
     assert effort.proceed(250, 8.0)
@@ -81,14 +81,14 @@ def test_the_search_goes_on_until_its_time_is_up_or_a_callback_says_stop() -> No
     assert seen[0].note == "local search"
     for limit, goes_on in ((2.9, False), (60.0, True), (None, True)):
         bounded = Options(time_limit=limit)
-        proceed = _effort(bounded, BOUND, began, _Ending(bounded)).proceed
+        proceed = _effort(bounded, BOUND, began, _StopReason(bounded)).proceed
         assert proceed is not None
         assert proceed(250, 8.0) == goes_on
         assert proceed(250, 0.0) == goes_on  # of no cost there is no gap
 
 
 class Highs:
-    """In the place of HiGHS: notes what it is asked, and answers as told."""
+    """In the place of HiGHS: notes what it is asked, and gives the answers it was given."""
 
     def __init__(self, *answers: Found) -> None:
         self.answers = list(answers)

@@ -227,9 +227,9 @@ def test_a_solution_speaks_of_paths() -> None:
     case = diamond((3.0, 1.5, 2.0, 2.0))
     solution = wl.solve(te.max_total_flow(case.net, case.demand, case.paths), engine="exact")
     assert solution.frame()["amount"].to_dict()["flow on n0->n2->n3"] == pytest.approx(2.0)
-    told = str(solution.explain("n0->n3"))
-    assert "2 of flow on n0->n2->n3" in told
-    assert "1.5 of flow on n0->n1->n3" in told
+    explained = str(solution.explain("n0->n3"))
+    assert "2 of flow on n0->n2->n3" in explained
+    assert "1.5 of flow on n0->n1->n3" in explained
     less = replace(case.net, capacity=case.net.capacity * np.array([1.0, 1.0, 0.0, 1.0]) + 1e-3)
     paths = te.Paths.of_nodes(
         less, case.paths.nodes, case.paths.pointer + np.arange(case.paths.count + 1)

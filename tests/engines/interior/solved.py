@@ -29,7 +29,7 @@ def loop(
     problem: Separable,
     tolerance: float = 1e-8,
     most: int = 60,
-    watch: Watcher = lambda *_: False,
+    on_iteration: Watcher = lambda *_: False,
     deadline: float = np.inf,
 ) -> tuple[Form, Termination]:
     """The loop from a cold start."""
@@ -37,4 +37,4 @@ def loop(
     layout = Layout.of(form)
     elimination = CpuElimination(form.ptr, form.local, form.narrow, 1)
     start = cold_start(form, layout)
-    return form, run(form, layout, start, tolerance, most, elimination, watch, deadline)
+    return form, run(form, layout, start, tolerance, most, elimination, on_iteration, deadline)

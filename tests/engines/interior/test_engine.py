@@ -60,13 +60,13 @@ def test_columns_that_end_short_of_their_rows_prove_what_repair_leaves(
     rounds: list[int] = []
 
     def stalled(form: Form, layout: Layout, point: Point, _: float, *arguments: Any) -> Termination:
-        ending = run(form, layout, point, 1e-9, *arguments)
+        termination = run(form, layout, point, 1e-9, *arguments)
         rounds.append(len(form.columns))
         if len(form.columns) == problem.entries:
-            return ending
-        point = replace(ending.point, primal=ending.point.primal * (1.0 + off))
-        bad = replace(ending.residuals, primal_error=5e-8)
-        return replace(ending, point=point, residuals=bad, converged=False)
+            return termination
+        point = replace(termination.point, primal=termination.point.primal * (1.0 + off))
+        bad = replace(termination.residuals, primal_error=5e-8)
+        return replace(termination, point=point, residuals=bad, converged=False)
 
     monkeypatch.setattr(engine, "_many_columns", lambda problem, rule: True)
     monkeypatch.setattr(engine, "run", stalled)

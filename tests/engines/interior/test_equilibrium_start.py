@@ -38,7 +38,7 @@ def scores(problem: Separable) -> Floats | None:
     return market_scores(problem, share, pool.ptr, 1)
 
 
-def told(problem: Separable) -> Floats:
+def known_scores(problem: Separable) -> Floats:
     found = scores(problem)
     assert found is not None
     return found
@@ -57,7 +57,7 @@ def test_what_an_optimal_allocation_uses_scores_well(seed: int) -> None:
     throughput, size, capacity = instance(seed, 3.0)
     problem = cs.proportional_fairness(throughput, size, capacity)
     used = wl.solve(problem, tolerance=1e-9).entries > 1e-3
-    rank = ranks(problem, told(problem))[used]
+    rank = ranks(problem, known_scores(problem))[used]
     by_benefit = ranks(problem, -shares(problem)[0])[used]
     assert np.mean(rank < 3) > np.mean(by_benefit < 3)
     assert np.mean(rank) < 0.6 * np.mean(by_benefit)
@@ -66,13 +66,13 @@ def test_what_an_optimal_allocation_uses_scores_well(seed: int) -> None:
 def test_units_do_not_matter() -> None:
     throughput, size, capacity = instance(3, 3.0)
     weight = np.random.default_rng(0).lognormal(size=JOBS)
-    expected = told(cs.proportional_fairness(throughput, size, capacity, weight=weight))
+    expected = known_scores(cs.proportional_fairness(throughput, size, capacity, weight=weight))
     for other in (
         cs.proportional_fairness(throughput, 7.0 * size, 7.0 * capacity, weight=weight),
         cs.proportional_fairness(throughput, size, capacity, weight=5.0 * weight),
         cs.proportional_fairness(3.0 * throughput, size, capacity, weight=weight),
     ):
-        assert np.allclose(told(other), expected, rtol=1e-9, atol=1e-9)
+        assert np.allclose(known_scores(other), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_entries_that_are_closed_want_nothing() -> None:
@@ -80,7 +80,7 @@ def test_entries_that_are_closed_want_nothing() -> None:
     problem = cs.proportional_fairness(throughput, size, capacity)
     closed = np.random.default_rng(0).random(problem.entries) < 0.5
     fixed = replace(problem, upper=np.where(closed, 0.0, problem.upper))
-    found = told(fixed)
+    found = known_scores(fixed)
     assert np.all(np.isinf(found[closed]))
     assert np.all(np.isfinite(found[~closed]))
 

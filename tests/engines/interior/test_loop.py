@@ -51,12 +51,12 @@ def test_a_program_of_its_own_has_scipys_optimum() -> None:
 def test_the_watcher_sees_gaps_that_fall_and_may_stop() -> None:
     gaps: list[float] = []
 
-    def watch(k: int, _residuals: Any, gap: float, _step: float, _point: Any) -> bool:
+    def on_iteration(k: int, _residuals: Any, gap: float, _step: float, _point: Any) -> bool:
         assert k == len(gaps)
         gaps.append(gap)
         return k == 3
 
-    _, found = loop(cluster(cs.max_min), watch=watch)
+    _, found = loop(cluster(cs.max_min), on_iteration=on_iteration)
     assert (found.stopped, found.converged, found.iterations) == (True, False, 3)
     assert gaps[-1] < gaps[0]
 

@@ -199,7 +199,7 @@ def test_the_time_limit_is_shared_by_parts_that_wait() -> None:
 
 
 def test_a_callback_sees_every_part_and_stops_all() -> None:
-    told: list[Progress] = []
+    seen: list[Progress] = []
     step = Progress(0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     answers = []
 
@@ -211,13 +211,13 @@ def test_a_callback_sees_every_part_and_stops_all() -> None:
         )
 
     def callback(progress: Progress) -> bool:
-        told.append(progress)
-        return len(told) == 2
+        seen.append(progress)
+        return len(seen) == 2
 
     limits = Settings(threads=1, on_progress=callback)
     point = POP(3, engine=Stub(engine)).solve(cs.max_min(*cluster(0)), limits)
     assert answers == [False, True, True]
-    assert [progress.note for progress in told] == ["part 0", "part 1"]
+    assert [progress.note for progress in seen] == ["part 0", "part 1"]
     assert point.status is Status.INTERRUPTED
     assert len(point.history) == 3
 
@@ -264,7 +264,7 @@ def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"parts": 25}, r"setting parts.*1 to 24, the number of demands"),
         ({"parts": 0}, "setting parts"),
@@ -275,8 +275,8 @@ def test_parts_and_seed_through_solve(state: Callable[..., Any]) -> None:
         ({"seed": 0.5}, "setting seed"),
     ],
 )
-def test_bad_parts_and_seeds(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_bad_parts_and_seeds(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         solve(cs.max_min(*cluster(0)), engine=POP(**given))
 
 

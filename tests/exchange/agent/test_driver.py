@@ -47,7 +47,7 @@ def link(tmp_path: Path) -> Iterator[Direct]:
     made.database.close()
 
 
-def test_tasks_run_and_their_results_and_outputs_are_told(link: Direct, tmp_path: Path) -> None:
+def test_tasks_run_and_their_results_and_outputs_are_reported(link: Direct, tmp_path: Path) -> None:
     good = link.submit("/bin/sh", "-c", "echo hello $WALRAS_TASK; echo oops >&2")
     bad = link.submit("/bin/sh", "-c", "exit 7", max_attempts=1)
     missing = link.submit("/no/such/program", max_attempts=1)
@@ -120,11 +120,11 @@ def test_an_agent_that_stops_ends_its_runs_when_asked(link: Direct, tmp_path: Pa
     uid = link.submit("/bin/sleep", "60")
     with serving(link, tmp_path / "agent", end_runs=True):
         until(lambda: link.state(uid) == "running")
-    assert link.state(uid) == "pending", "it was told, and does not count"
+    assert link.state(uid) == "pending", "it was reported, and does not count"
     assert link.placements()[0][:2] == ("preempted", "preempted")
 
 
-def test_a_run_that_waits_in_a_queue_is_told_as_waiting(
+def test_a_run_that_waits_in_a_queue_is_reported_as_waiting(
     link: Direct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slurm = StandIn(tmp_path / "slurm")

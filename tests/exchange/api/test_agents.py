@@ -37,8 +37,8 @@ def test_a_task_runs_from_grant_to_result(served: Served) -> None:
 def test_an_old_message_is_answered_with_what_is_stored(served: Served) -> None:
     served.running("a")
     body = {"incarnation": 1, "seq": 2, "free": 0}
-    told = problem(served.send("POST", "/v1/agents/a1/sync", body), 409, "WAL-2410")
-    assert (told["incarnation"], told["seq"]) == (1, 2)
+    details = problem(served.send("POST", "/v1/agents/a1/sync", body), 409, "WAL-2410")
+    assert (details["incarnation"], details["seq"]) == (1, 2)
     assert "walras_sync_stale_total 1.0" in served.send("GET", "/metrics").text
 
 
@@ -68,8 +68,8 @@ def test_bad_messages_change_nothing(served: Served) -> None:
         ),
     ):
         body = {"incarnation": 1, "seq": 60, "free": 4} | change
-        told = problem(served.send("POST", "/v1/agents/a1/sync", body), 422, "WAL-2422")
-        assert told["pointer"] == pointer
+        details = problem(served.send("POST", "/v1/agents/a1/sync", body), 422, "WAL-2422")
+        assert details["pointer"] == pointer
     served.sync(3)
 
 

@@ -173,9 +173,9 @@ def test_without_a_valid_token_nothing_is_answered(
     ):
         given: Any = {} if header is None else {"Authorization": header.encode("latin-1")}
         response = full.client.request(method, target, headers=given, json=BODIES.get(path))
-        told = problem(response, 401, "WAL-2401")
+        details = problem(response, 401, "WAL-2401")
         assert response.headers["www-authenticate"].startswith("Bearer")
-        assert SECRET not in str(told)
+        assert SECRET not in str(details)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -191,7 +191,7 @@ def test_a_role_may_what_its_scopes_say_and_sees_its_tenant_alone(
         assert response.status_code not in (401, 403), response.text
         assert response.status_code < 500
     elif scope == "provider" and path.startswith("/v1/agents/"):
-        assert response.status_code in (403, 404)  # another provider's agent is not told of
+        assert response.status_code in (403, 404)  # another provider's agent is not found
     else:
         problem(response, 403, "WAL-2403")
     tenant, others = ROLES[role][1], role in ("provider-c2", "submitter", "alpha-submit")

@@ -24,8 +24,8 @@ def test_a_header_that_is_given_twice_is_refused(full: Served, name: str) -> Non
     token = f"Bearer {full.tokens['alpha']}"
     headers = [("Authorization", token), (name, "testserver"), (name, "x")]
     response = full.client.request("GET", "/v1/tasks", headers=headers)
-    told = problem(response, 400, "WAL-2400")
-    assert told["detail"] == f"header {name.lower()}: is given twice"
+    details = problem(response, 400, "WAL-2400")
+    assert details["detail"] == f"header {name.lower()}: is given twice"
 
 
 def test_another_tenants_cursor_tells_nothing(full: Served) -> None:
@@ -33,8 +33,10 @@ def test_another_tenants_cursor_tells_nothing(full: Served) -> None:
     uid = full.task("secret", "alpha")
     answers = []
     for cursor in (uid, "t-" + "0" * 20):
-        told = problem(full.send("GET", f"/v1/tasks?cursor={cursor}", role="beta"), 404, "WAL-2404")
-        answers.append({k: v.replace(cursor, "") for k, v in told.items() if isinstance(v, str)})
+        details = problem(
+            full.send("GET", f"/v1/tasks?cursor={cursor}", role="beta"), 404, "WAL-2404"
+        )
+        answers.append({k: v.replace(cursor, "") for k, v in details.items() if isinstance(v, str)})
         answers[-1].pop("request_id")
     assert answers[0] == answers[1]
 

@@ -11,8 +11,8 @@ def test_put_creates_without_if_match_and_changes_with_it(served: Served) -> Non
     made = served.send("PUT", "/v1/clusters/c1", offer)
     assert (made.status_code, made.headers["etag"]) == (201, '"1"')
     assert made.json() | offer == made.json()
-    told = problem(served.send("PUT", "/v1/clusters/c1", {"slots": 8}), 412, "WAL-2412")
-    assert told["allowed"] == 'If-Match: "1" to change it'
+    details = problem(served.send("PUT", "/v1/clusters/c1", {"slots": 8}), 412, "WAL-2412")
+    assert details["allowed"] == 'If-Match: "1" to change it'
     changed = served.send("PUT", "/v1/clusters/c1", {"slots": 8}, headers={"If-Match": '"1"'})
     assert (changed.status_code, changed.headers["etag"]) == (200, '"2"')
     stale = served.send("PUT", "/v1/clusters/c1", {"slots": 9}, headers={"If-Match": '"1"'})
@@ -70,8 +70,8 @@ def test_a_provider_offers_its_own_cluster_and_no_more(served: Served) -> None:
             role="provider-c1",
             headers={"If-Match": '"1"'},
         )
-        told = problem(response, 403, "WAL-2403")
-        assert name in told["detail"]
+        details = problem(response, 403, "WAL-2403")
+        assert name in details["detail"]
     names = [one["uid"] for one in served.get("/v1/clusters", role="provider-c1")["items"]]
     assert names == ["c1"]
     problem(served.send("GET", "/v1/clusters/c2", role="provider-c1"), 404, "WAL-2404")

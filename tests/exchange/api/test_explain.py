@@ -12,7 +12,7 @@ from tests.exchange.crowd import NOW, TIMING, table, taking
 from walras.exchange.api.explain import history, why_of
 from walras.exchange.errors import NotFoundError
 from walras.exchange.service import queries, rounds, tasks
-from walras.exchange.service.snapshots import plan_of, snapshot, told
+from walras.exchange.service.snapshots import plan_of, round_columns, snapshot
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
 from walras.exchange.store.statements import Statement, Transaction
@@ -34,7 +34,9 @@ def _round(database: Database) -> int:
         taken = snapshot(tx, NOW, POLICY, TIMING)
         made = decide(taken, None, POLICY, seed=0, time_limit=5.0)
         seq = rounds.begin(tx, NOW, POLICY.document(), 0)
-        rounds.publish(tx, NOW, seq, "published", plan_of(made, taken), **told(made, taken))
+        rounds.publish(
+            tx, NOW, seq, "published", plan_of(made, taken), **round_columns(made, taken)
+        )
         return seq
 
     return database.write(play)

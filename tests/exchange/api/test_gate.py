@@ -16,8 +16,8 @@ from walras.exchange.api.gate import BODY
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]:80"])
 def test_a_host_that_is_not_ours_is_refused(quick: Served, host: str) -> None:
-    told = problem(quick.send("GET", "/v1/tasks", headers={"Host": host}), 421, "WAL-2421")
-    assert "--name" in told["remedy"]
+    details = problem(quick.send("GET", "/v1/tasks", headers={"Host": host}), 421, "WAL-2421")
+    assert "--name" in details["remedy"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8765", "LOCALHOST", "[::1]:80", "testserver"])
@@ -28,8 +28,8 @@ def test_our_hosts_pass(quick: Served, host: str) -> None:
 def test_a_body_that_says_it_is_too_large_is_refused_unread(quick: Served) -> None:
     headers = {"Content-Type": "application/json", "Content-Length": str(BODY + 1)}
     response = quick.send("POST", "/v1/tasks", headers=headers, content=b"{}")
-    told = problem(response, 413, "WAL-2413")
-    assert str(BODY) in told["allowed"]
+    details = problem(response, 413, "WAL-2413")
+    assert str(BODY) in details["allowed"]
 
 
 def test_the_bytes_of_a_body_are_counted(quick: Served) -> None:
@@ -71,8 +71,8 @@ def test_a_token_is_asked_for_before_the_body_is_read(quick: Served) -> None:
 def test_a_body_that_is_not_json_is_refused(quick: Served, kind: str | None) -> None:
     headers = {} if kind is None else {"Content-Type": kind}
     response = quick.send("POST", "/v1/tasks", headers=headers, content=b'{"name":"a"}')
-    told = problem(response, 415, "WAL-2415")
-    assert told["allowed"] == "application/json"
+    details = problem(response, 415, "WAL-2415")
+    assert details["allowed"] == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_each_token_has_its_rate_and_others_go_on(tmp_path: Path) -> None:
         answers = [served.send("GET", "/v1/tasks", role="alpha") for _ in range(40)]
         refused = [one for one in answers if one.status_code == 429]
         assert 20 <= len(refused) <= 30
-        told = problem(refused[0], 429, "WAL-2429")
+        details = problem(refused[0], 429, "WAL-2429")
         assert int(refused[0].headers["retry-after"]) >= 1
-        assert "batches" in told["remedy"]
+        assert "batches" in details["remedy"]
         assert served.send("GET", "/v1/tasks", role="operator").status_code == 200
         assert served.send("GET", "/healthz", role=None).status_code == 200
     finally:
@@ -145,15 +145,15 @@ def test_answers_are_not_kept_or_guessed_at(quick: Served) -> None:
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_fault_is_told_without_its_words(
+def test_a_fault_is_reported_without_its_words(
     quick: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
         raise ValueError("the secret of the house")
 
     monkeypatch.setattr("walras.exchange.service.queries.page", broken)
-    told = problem(quick.send("GET", "/v1/tasks"), 500, "WAL-2500")
-    assert "secret" not in json.dumps(told)
+    details = problem(quick.send("GET", "/v1/tasks"), 500, "WAL-2500")
+    assert "secret" not in json.dumps(details)
     assert "the secret of the house" in caplog.text
 
 

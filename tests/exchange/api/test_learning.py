@@ -51,10 +51,14 @@ def test_a_predictor_is_promoted_and_rolled_back(served: Served) -> None:
     assert _states(served) == {1: "retired", 2: "retired", 3: "active", 4: "rejected"}
     assert served.post("/v1/predictors:rollback")["version"] == 2
     assert _states(served) == {1: "retired", 2: "active", 3: "retired", 4: "rejected"}
-    told = problem(served.send("POST", "/v1/predictors:promote", {"version": 4}), 409, "WAL-2409")
-    assert "is rejected" in told["detail"]
-    told = problem(served.send("POST", "/v1/predictors:promote", {"version": 9}), 404, "WAL-2404")
-    assert told["pointer"] == "/version"
+    details = problem(
+        served.send("POST", "/v1/predictors:promote", {"version": 4}), 409, "WAL-2409"
+    )
+    assert "is rejected" in details["detail"]
+    details = problem(
+        served.send("POST", "/v1/predictors:promote", {"version": 9}), 404, "WAL-2404"
+    )
+    assert details["pointer"] == "/version"
     actions = [one["action"] for one in served.get("/v1/audit")["items"]]
     assert actions == ["predictor.promote", "predictor.rollback"]
     assert served.get("/v1/predictors")["items"][0]["scores"] == {"error": 0.1}
@@ -104,6 +108,8 @@ def test_an_import_is_whole_or_not_at_all(
     served.put("/v1/clusters/c1", {"slots": 2})
     good = {"cluster": "c1", "features": {}, "outcome": "completed", "seconds": 1.0, "at": 1.0}
     body = {"observations": [good, good | change]}
-    told = problem(served.send("POST", "/v1/observations:import", body), status, f"WAL-2{status}")
-    assert told["pointer"] == pointer
+    details = problem(
+        served.send("POST", "/v1/observations:import", body), status, f"WAL-2{status}"
+    )
+    assert details["pointer"] == pointer
     assert served.exchange.read(lambda tx: tx.rows(_SEEN)) == []

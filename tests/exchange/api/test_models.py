@@ -183,21 +183,21 @@ def test_a_value_that_a_field_cannot_take_is_refused_with_pointer_range_and_reme
         assert response.status_code < 500, (what, response.text)
         if response.status_code != 422:
             continue
-        told = problem(response, 422, "WAL-2422")
-        if not told["pointer"].startswith(_pointer(path)):
+        details = problem(response, 422, "WAL-2422")
+        if not details["pointer"].startswith(_pointer(path)):
             continue  # the value is good; another thing is not
         refused += 1
-        assert told["allowed"], (what, told)
-        assert told["remedy"], (what, told)
-        assert _pointer(path) in told["detail"] or "/" in told["detail"], told
+        assert details["allowed"], (what, details)
+        assert details["remedy"], (what, details)
+        assert _pointer(path) in details["detail"] or "/" in details["detail"], details
     assert refused >= 6
 
 
 @pytest.mark.parametrize("route", FULL)
 def test_an_unknown_field_and_a_missing_one_are_named(full: Served, route: str) -> None:
-    told = problem(_send(full, route, json.dumps(FULL[route] | {"nme": 1})), 422, "WAL-2422")
-    assert told["pointer"] == "/nme"
-    assert "an object with" in told["allowed"]
+    details = problem(_send(full, route, json.dumps(FULL[route] | {"nme": 1})), 422, "WAL-2422")
+    assert details["pointer"] == "/nme"
+    assert "an object with" in details["allowed"]
     for text in ("[]", '"x"', "7", "null", "NaN"):
         response = _send(full, route, text)
         assert response.status_code < 500, text
@@ -224,12 +224,12 @@ def test_a_text_of_ten_megabytes_is_refused_before_it_is_read(full: Served, tmp_
     body = json.dumps(TASK | {"name": "x" * (10 * 2**20)})
     problem(_send(full, "POST /v1/tasks", body), 413, "WAL-2413")
     long = json.dumps(TASK | {"name": "x" * (7 * 2**20)})
-    told = problem(_send(full, "POST /v1/tasks", long), 422, "WAL-2422")
-    assert told["pointer"] == "/name"
-    assert len(json.dumps(told)) < 2000
+    details = problem(_send(full, "POST /v1/tasks", long), 422, "WAL-2422")
+    assert details["pointer"] == "/name"
+    assert len(json.dumps(details)) < 2000
 
 
 def test_a_task_of_a_batch_of_one_is_pointed_at_in_the_batch(full: Served) -> None:
     text = json.dumps({"tasks": [TASK | {"name": "first"}], "tenant": "alpha"})
-    told = problem(_send(full, "POST /v1/tasks:batch", text), 409, "WAL-2409")
-    assert told["pointer"] == "/tasks/0/name"
+    details = problem(_send(full, "POST /v1/tasks:batch", text), 409, "WAL-2409")
+    assert details["pointer"] == "/tasks/0/name"

@@ -61,5 +61,5 @@ def test_a_round_that_is_asked_for_is_a_job(served: Served) -> None:
     assert done["result"] == {"seq": 1, "placed": 0}
     assert served.post("/v1/rounds:run", {})["id"] != job["id"]
     problem(served.send("GET", "/v1/jobs/9999"), 404, "WAL-2404")
-    told = problem(served.send("POST", "/v1/rounds:run", {"now": True}), 422, "WAL-2422")
-    assert told["pointer"] == "/now"
+    details = problem(served.send("POST", "/v1/rounds:run", {"now": True}), 422, "WAL-2422")
+    assert details["pointer"] == "/now"

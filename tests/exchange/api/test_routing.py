@@ -44,8 +44,8 @@ def test_a_key_with_another_request_is_refused(served: Served) -> None:
     assert (again.status_code, again.content) == (201, first.content)
     assert again.headers["idempotency-replayed"] == "true"
     other = served.send("POST", "/v1/tasks", BODY | {"slots": 2}, headers=key)
-    told = problem(other, 422, "WAL-2422")
-    assert "Idempotency-Key" in told["detail"]
+    details = problem(other, 422, "WAL-2422")
+    assert "Idempotency-Key" in details["detail"]
     uid = first.json()["uid"]
     problem(served.send("POST", f"/v1/tasks/{uid}:cancel", headers=key), 422, "WAL-2422")
     assert served.get(f"/v1/tasks/{uid}")["state"] == "pending"
@@ -74,8 +74,8 @@ def test_a_key_that_cannot_be_one_is_refused(quick: Served, key: str) -> None:
     response = quick.send(
         "POST", "/v1/tasks", BODY, headers={"Idempotency-Key": key.encode("latin-1")}
     )
-    told = problem(response, 422, "WAL-2422")
-    assert "Idempotency-Key" in told["detail"]
+    details = problem(response, 422, "WAL-2422")
+    assert "Idempotency-Key" in details["detail"]
 
 
 def test_every_post_takes_a_key(served: Served) -> None:

@@ -60,7 +60,7 @@ def _follow(served: Served, role: str, query: str, enough: Callable[[str], bool]
     return "".join(got)
 
 
-def _told(text: str) -> list[dict[str, Any]]:
+def _events_of(text: str) -> list[dict[str, Any]]:
     found = []
     for block in text.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
@@ -77,9 +77,9 @@ def test_a_tenant_follows_its_own_events(served: Served) -> None:
     served.post(f"/v1/tasks/{mine}:cancel", role="alpha")
     text = _follow(served, "alpha", "after=0", lambda text: "task.cancelled" in text)
     assert other not in text
-    assert [one["kind"] for one in _told(text)] == ["task.submitted", "task.cancelled"]
+    assert [one["kind"] for one in _events_of(text)] == ["task.submitted", "task.cancelled"]
     everything = _follow(served, "reader", "after=0", lambda text: "task.cancelled" in text)
-    kinds = [one["kind"] for one in _told(everything)]
+    kinds = [one["kind"] for one in _events_of(everything)]
     assert kinds == ["cluster.added", "task.submitted", "task.submitted", "task.cancelled"]
     assert everything.startswith("retry: ")
 
@@ -93,7 +93,7 @@ def test_only_new_events_come_without_a_last_one(served: Served) -> None:
         return "task.submitted" in text
 
     done: list[str] = []
-    (found,) = _told(_follow(served, "alpha", "", enough))
+    (found,) = _events_of(_follow(served, "alpha", "", enough))
     assert found["subject"] == done[0]
 
 
@@ -195,8 +195,8 @@ def test_a_token_has_so_many_streams_and_no_more(served: Served) -> None:
     hub = served.api.hub
     token = served.uids["alpha"]
     hub._of[token] = STREAMS
-    told = problem(served.send("GET", "/v1/events", role="alpha"), 429, "WAL-2429")
-    assert told["allowed"] == f"at most {STREAMS} streams a token"
+    details = problem(served.send("GET", "/v1/events", role="alpha"), 429, "WAL-2429")
+    assert details["allowed"] == f"at most {STREAMS} streams a token"
     hub.close(token)
     hub.allow(token)
     for _ in range(STREAMS - 1):

@@ -24,7 +24,7 @@ def test_health_needs_no_token_and_readiness_tells_reasons(served: Served) -> No
     assert served.get("/healthz", role=None)["status"] == "ok"
 
 
-def test_a_database_that_does_not_answer_is_told(quick: Served) -> None:
+def test_a_database_that_does_not_answer_is_reported(quick: Served) -> None:
     quick.exchange.url = ""
     quick.exchange.database.read = _broken  # type: ignore[method-assign, assignment]
     response = quick.send("GET", "/readyz", role=None)

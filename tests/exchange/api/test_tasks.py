@@ -57,13 +57,13 @@ def test_a_batch_is_added_whole_or_not_at_all(served: Served) -> None:
     assert [one["name"] for one in made] == [f"n{k}" for k in range(500)]
     assert len({one["uid"] for one in made}) == 500
     taken = [{"name": "new", "command": ["x"]}, {"name": "n3", "command": ["x"]}]
-    told = problem(served.send("POST", "/v1/tasks:batch", {"tasks": taken}), 409, "WAL-2409")
-    assert told["pointer"] == "/tasks/1/name"
+    details = problem(served.send("POST", "/v1/tasks:batch", {"tasks": taken}), 409, "WAL-2409")
+    assert details["pointer"] == "/tasks/1/name"
     assert served.get("/v1/tasks?name=new")["items"] == []
     more = {"tasks": [*many, many[0]]}
-    told = problem(served.send("POST", "/v1/tasks:batch", more), 422, "WAL-2422")
-    assert told["pointer"] == "/tasks"
-    assert "500" in told["detail"]
+    details = problem(served.send("POST", "/v1/tasks:batch", more), 422, "WAL-2422")
+    assert details["pointer"] == "/tasks"
+    assert "500" in details["detail"]
     given = {"tasks": [{"name": "x", "command": ["x"]}], "tenant": "beta"}
     assert served.post("/v1/tasks:batch", given)["tasks"][0]["tenant"] == "beta"
 
@@ -99,10 +99,10 @@ def test_a_bad_field_is_named_with_what_is_allowed(
     quick: Served, change: dict[str, object], pointer: str, words: str
 ) -> None:
     body = {"name": "a", "command": ["true"]} | change
-    told = problem(quick.send("POST", "/v1/tasks", body), 422, "WAL-2422")
-    assert told["pointer"] == pointer
-    assert words in told["detail"]
-    assert told["remedy"]
+    details = problem(quick.send("POST", "/v1/tasks", body), 422, "WAL-2422")
+    assert details["pointer"] == pointer
+    assert words in details["detail"]
+    assert details["remedy"]
     assert quick.get("/v1/tasks")["items"] == []
 
 
@@ -112,13 +112,13 @@ def test_numbers_that_are_not_finite_are_refused(quick: Served, number: str) -> 
     response = quick.send(
         "POST", "/v1/tasks", headers={"Content-Type": "application/json"}, content=body
     )
-    told = problem(response, 422, "WAL-2422")
-    assert told["pointer"] == "/features/f"
+    details = problem(response, 422, "WAL-2422")
+    assert details["pointer"] == "/features/f"
 
 
 def test_several_wrong_fields_are_all_named(quick: Served) -> None:
-    told = problem(quick.send("POST", "/v1/tasks", {"name": "A", "slots": 0}), 422, "WAL-2422")
-    assert {one["pointer"] for one in told["errors"]} == {"/name", "/slots", "/command"}
+    details = problem(quick.send("POST", "/v1/tasks", {"name": "A", "slots": 0}), 422, "WAL-2422")
+    assert {one["pointer"] for one in details["errors"]} == {"/name", "/slots", "/command"}
 
 
 def test_pages_show_each_task_once_the_newest_first(served: Served) -> None:
@@ -166,8 +166,8 @@ def test_lists_are_filtered(served: Served) -> None:
     "query", ["limit=0", "limit=501", "limit=x", "state=odd", "cursor=A", "stat=pending", "round=0"]
 )
 def test_bad_queries_are_refused(quick: Served, query: str) -> None:
-    told = problem(quick.send("GET", f"/v1/tasks?{query}"), 422, "WAL-2422")
-    assert query.partition("=")[0] in told["detail"]
+    details = problem(quick.send("GET", f"/v1/tasks?{query}"), 422, "WAL-2422")
+    assert query.partition("=")[0] in details["detail"]
 
 
 def test_a_tenants_token_neither_sees_nor_touches_the_tasks_of_others(served: Served) -> None:
@@ -183,15 +183,17 @@ def test_a_tenants_token_neither_sees_nor_touches_the_tasks_of_others(served: Se
     ):
         foreign = served.send(method, path.format(uid), role="beta")
         missing = served.send(method, path.format(unknown), role="beta")
-        told = problem(foreign, 404, "WAL-2404")
+        details = problem(foreign, 404, "WAL-2404")
         other = problem(missing, 404, "WAL-2404")
-        assert told["detail"].replace(uid, "X") == other["detail"].replace(unknown, "X")
+        assert details["detail"].replace(uid, "X") == other["detail"].replace(unknown, "X")
     assert served.get(f"/v1/tasks/{uid}", role="alpha")["state"] == "pending"
     body = {"name": "x", "command": ["x"], "tenant": "alpha"}
     problem(served.send("POST", "/v1/tasks", body, role="beta"), 404, "WAL-2404")
     assert served.post("/v1/tasks", body, role="submitter")["tenant"] == "alpha"
-    told = problem(served.send("POST", "/v1/tasks", body | {"tenant": "nobody"}), 404, "WAL-2404")
-    assert "nobody" in told["detail"]
+    details = problem(
+        served.send("POST", "/v1/tasks", body | {"tenant": "nobody"}), 404, "WAL-2404"
+    )
+    assert "nobody" in details["detail"]
 
 
 def test_cancelling_a_task_that_runs_waits_for_its_agent(served: Served) -> None:
@@ -215,44 +217,44 @@ def test_the_log_tells_each_step_and_the_end_of_the_output(served: Served) -> No
     served.sync(9, running=[run])
     result = run | {"outcome": "failed", "seconds": 2.5, "exit": 3, "log": "no such file\n"}
     served.sync(10, finished=[result])
-    told = served.get(f"/v1/tasks/{uid}/log", role="alpha")
-    steps = [entry["what"] for entry in told["entries"]]
+    details = served.get(f"/v1/tasks/{uid}/log", role="alpha")
+    steps = [entry["what"] for entry in details["entries"]]
     assert steps == ["submitted", "placed", "granted", "started", "failed"]
-    assert told["output"] == "no such file\n"
-    assert "exit code 3" in told["entries"][-1]["text"]
-    assert told["entries"][-1]["cluster"] == "c1"
+    assert details["output"] == "no such file\n"
+    assert "exit code 3" in details["entries"][-1]["text"]
+    assert details["entries"][-1]["cluster"] == "c1"
     assert served.get(f"/v1/tasks/{uid}")["placements"][0]["exit_code"] == 3
 
 
 def test_why_says_where_a_task_is(served: Served) -> None:
     uid = served.task("a", "alpha", requires={"gpu": "h100"})
-    told = served.get(f"/v1/tasks/{uid}/why", role="alpha")
-    assert "first round" in told["text"]
+    details = served.get(f"/v1/tasks/{uid}/why", role="alpha")
+    assert "first round" in details["text"]
     done, _ = served.running("b", "alpha")
-    told = served.get(f"/v1/tasks/{done}/why", role="alpha")
-    assert told["state"] == "leased"
-    assert "c1" in told["text"]
-    told = served.get(f"/v1/tasks/{uid}/why", role="alpha")
-    assert told["round"] == 1
+    details = served.get(f"/v1/tasks/{done}/why", role="alpha")
+    assert details["state"] == "leased"
+    assert "c1" in details["text"]
+    details = served.get(f"/v1/tasks/{uid}/why", role="alpha")
+    assert details["round"] == 1
 
 
 def test_a_receipt_is_of_an_attempt(served: Served) -> None:
     uid = served.task("z", "alpha")
-    told = problem(served.send("GET", f"/v1/tasks/{uid}/receipt"), 404, "WAL-2404")
-    assert "was not placed yet" in told["detail"]
+    details = problem(served.send("GET", f"/v1/tasks/{uid}/receipt"), 404, "WAL-2404")
+    assert "was not placed yet" in details["detail"]
     uid, _ = served.running("a", "alpha")
     found = served.get(f"/v1/tasks/{uid}/receipt", role="alpha")
     assert (found["attempt"], found["cluster"], found["round"]) == (1, "c1", 1)
-    told = problem(served.send("GET", f"/v1/tasks/{uid}/receipt?attempt=2"), 404, "WAL-2404")
-    assert told["allowed"] == "1 to 1"
+    details = problem(served.send("GET", f"/v1/tasks/{uid}/receipt?attempt=2"), 404, "WAL-2404")
+    assert details["allowed"] == "1 to 1"
 
 
 def test_a_result_is_rejected_once_by_its_consumer(served: Served) -> None:
     uid, grant = served.running("a", "alpha", auditable=True)
     assert served.get(f"/v1/tasks/{uid}", role="alpha")["auditable"] is True
     path, body = f"/v1/tasks/{uid}:reject", {"reason": "the file is empty"}
-    told = problem(served.send("POST", path, body, role="alpha"), 409, "WAL-2409")
-    assert "is leased" in told["detail"]
+    details = problem(served.send("POST", path, body, role="alpha"), 409, "WAL-2409")
+    assert "is leased" in details["detail"]
     done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
     served.sync(50, finished=[done | {"exit": 0}])
     problem(served.send("POST", path, body, role="beta"), 404, "WAL-2404")
@@ -260,8 +262,8 @@ def test_a_result_is_rejected_once_by_its_consumer(served: Served) -> None:
         "/reason"
     )
     assert served.post(path, body, role="alpha") == {"uid": uid, "state": "disputed"}
-    told = problem(served.send("POST", path, body, role="alpha"), 409, "WAL-2409")
-    assert "was rejected before" in told["detail"]
+    details = problem(served.send("POST", path, body, role="alpha"), 409, "WAL-2409")
+    assert "was rejected before" in details["detail"]
     marks = served.get(f"/v1/tasks/{uid}/receipt", role="alpha")
     assert (marks["result"], marks["reason"]) == ("disputed", "the file is empty")
     assert served.get(f"/v1/tasks/{uid}", role="alpha")["state"] == "succeeded"

@@ -114,9 +114,9 @@ def _half_rounds(rows: Rows) -> list[str]:
     placed: dict[int, int] = dict(rows("SELECT round, count(*) FROM placement GROUP BY round"))
     ended = rows("SELECT id, counts FROM round WHERE state IN ('published', 'fallback')")
     return [
-        f"round {seq} says {told} and has {placed.get(seq, 0)}"
+        f"round {seq} says {stored} and has {placed.get(seq, 0)}"
         for seq, counts in ended
-        if (told := json.loads(counts)["placed"]) != placed.get(seq, 0)
+        if (stored := json.loads(counts)["placed"]) != placed.get(seq, 0)
     ]
 
 

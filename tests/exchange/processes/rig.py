@@ -217,8 +217,8 @@ class Rig:
     def broken(self, load: Load) -> list[str]:
         """What does not hold: in the database, among the runs, and in what clients heard."""
         found = invariants.broken(self.url, dict(load.acknowledged)) + load.faults
-        told = self.folder / "broken"
-        return found + (told.read_text().splitlines() if told.exists() else [])
+        note = self.folder / "broken"
+        return found + (note.read_text().splitlines() if note.exists() else [])
 
     def states(self) -> dict[str, str]:
         """Name -> state of every task."""

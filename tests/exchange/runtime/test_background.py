@@ -133,7 +133,7 @@ class Work:
         self.gate.wait(20.0)
         if self.fail is not None:
             raise self.fail
-        held.finish(lambda tx, now: self.done.append(held.job.subject), told={"ok": 1})
+        held.finish(lambda tx, now: self.done.append(held.job.subject), result={"ok": 1})
 
 
 def _status(exchange: Exchange, number: int) -> dict[str, object]:
@@ -160,7 +160,7 @@ def test_a_job_that_fails_says_so_and_hides_faults(
     work.gate.set()
     background = Background(world.exchange, {"train": work})
     with caplog.at_level(logging.CRITICAL):
-        for error, told in (
+        for error, message in (
             (ValueError("the secret"), "ValueError"),
             (StoreError("no room", where="disk"), "disk: no room"),
         ):
@@ -168,7 +168,7 @@ def test_a_job_that_fails_says_so_and_hides_faults(
             number = world.exchange.write(lambda tx, now: jobs.ask(tx, now, "train", "all"))
             assert background.work("train")
             found = _status(world.exchange, number)
-            assert (found["state"], found["result"]) == ("failed", {"error": told})
+            assert (found["state"], found["result"]) == ("failed", {"error": message})
 
 
 def test_asking_while_a_job_runs_gives_one_that_follows(world: World) -> None:

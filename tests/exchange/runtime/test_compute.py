@@ -61,7 +61,7 @@ def test_what_it_prints_is_no_answer(compute: Compute) -> None:
     assert compute.call("echo", b"y", 10.0) == b"y"
 
 
-def test_what_raises_is_told_and_the_process_goes_on(compute: Compute) -> None:
+def test_what_raises_is_reported_and_the_process_goes_on(compute: Compute) -> None:
     with pytest.raises(ComputeError, match="ValueError: no good"):
         compute.call("fail", b"", 60.0)
     with pytest.raises(ComputeError, match="where: what; allowed: this"):

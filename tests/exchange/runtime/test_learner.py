@@ -65,7 +65,7 @@ def turn(world: World) -> str:
     world.background.tidy()
     world.hands.on(61.0)
     assert world.background.work("train")
-    return str(json.loads(world.exchange.read(lambda tx: tx.rows(RESULTS))[-1][1])["told"])
+    return str(json.loads(world.exchange.read(lambda tx: tx.rows(RESULTS))[-1][1])["outcome"])
 
 
 def test_a_predictor_is_trained_shadowed_promoted_and_refitted(
@@ -87,8 +87,8 @@ def test_a_predictor_is_trained_shadowed_promoted_and_refitted(
     predictor = Predictor.from_bytes(active.data)
     assert predictor.clusters == ("c1", "c2")
     first = training.unpack(training.pack(world.exchange.read(learning.rows)))[0]
-    told = training.told(first, predictor)
-    assert told.seconds[1].mean() / told.seconds[0].mean() == pytest.approx(2.0, rel=0.2)
+    predicted = training.predicted(first, predictor)
+    assert predicted.seconds[1].mean() / predicted.seconds[0].mean() == pytest.approx(2.0, rel=0.2)
     again = turn(world)  # the new runs are enough for another one
     assert again.startswith("trained on")
     shadow = world.exchange.read(lambda tx: learning.in_state(tx, "shadow"))
@@ -102,7 +102,7 @@ def test_a_training_that_is_asked_for_goes_first_and_needs_enough_runs(
     world.exchange.write(lambda tx, now: jobs.ask(tx, now, "train", "asked"))
     assert world.background.work("train")
     state, result = world.exchange.read(lambda tx: tx.rows(RESULTS))[-1]
-    assert (state, json.loads(result)) == ("done", {"told": "0 measured runs of 50"})
+    assert (state, json.loads(result)) == ("done", {"outcome": "0 measured runs of 50"})
     add(world, 80, 3)
     for _ in range(2):
         world.exchange.write(lambda tx, now: jobs.ask(tx, now, "train", "asked"))

@@ -214,6 +214,6 @@ def test_a_round_whose_tasks_all_changed_is_empty_and_whole(planned: World) -> N
         tx.run(Statement(sa.text("UPDATE task SET version = version + 1")))
         outcome = PLANNER.fall_back(taken, "x")
         seq = rounds.begin(tx, now, "{}", 0)
-        return rounds.publish(tx, now, seq, outcome.state, outcome.plan, **outcome.told)
+        return rounds.publish(tx, now, seq, outcome.state, outcome.plan, **outcome.columns)
 
     assert planned.exchange.write(work) == []

@@ -1,4 +1,4 @@
-"""Results are run again elsewhere: which, by whom, and what follows; on both databases."""
+"""Results are run again elsewhere: which, by which cluster, and what follows; on both databases."""
 
 from __future__ import annotations
 

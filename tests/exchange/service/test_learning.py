@@ -106,8 +106,8 @@ def test_a_shadow_is_stored_judged_promoted_and_rolled_back(database: Database) 
         (1, "retired", 0), (2, "rejected", 1), (3, "active", 0), (4, "rejected", 1),
     ]  # fmt: skip
     assert database.write(lambda tx: predictors.rollback(tx, 50.0, "admin")) == 1
-    told = [(a, s, json.loads(d)) for a, s, d in database.read(lambda tx: tx.rows(AUDITED))]
-    assert told == [
+    audited = [(a, s, json.loads(d)) for a, s, d in database.read(lambda tx: tx.rows(AUDITED))]
+    assert audited == [
         ("predictor.promote", "1", {}),
         ("predictor.reject", "2", {"why": "a newer one was trained"}),
         ("predictor.promote", "3", {}),

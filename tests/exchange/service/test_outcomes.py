@@ -164,17 +164,17 @@ def test_a_run_that_cannot_end_itself_is_held_until_its_time_limit_from_its_star
     assert states(database) == [("pending", 0, 1)], "its limit has passed since its start"
 
 
-@pytest.mark.parametrize("told", ["nothing", "waits", "goes back"])
-def test_a_run_that_may_wait_in_a_queue_is_held_without_end(database: Database, told: str) -> None:
+@pytest.mark.parametrize("last", ["nothing", "waits", "goes back"])
+def test_a_run_that_may_wait_in_a_queue_is_held_without_end(database: Database, last: str) -> None:
     """Its scheduler starts it at any time; its limit counts from then."""
     agent(database, fences=False)
     given(database, time_limit=50.0)
     (grant,) = say(database, 10.0, 1).run
     waits, runs = (Running(grant.placement, grant.token, at) for at in (None, 11.0))
-    if told == "goes back":
+    if last == "goes back":
         say(database, 11.0, 2, running=[runs])
         assert states(database) == [("running", 0, 1)]
-    if told != "nothing":
+    if last != "nothing":
         say(database, 12.0, 3, running=[waits])
     assert states(database) == [("leased", 0, 1)]
     expire(database, 1000.0)
@@ -279,9 +279,9 @@ def test_a_plan_leaves_out_what_changed_since(database: Database) -> None:
 def test_names_are_one_a_tenant_and_a_batch_is_all_or_nothing(database: Database) -> None:
     given(database)
     made = [tasks.NewTask("x-1", "fresh", ("true",)), tasks.NewTask("x-2", "n-0", ("true",))]
-    with pytest.raises(ConflictError, match="is taken by task t-0") as told:
+    with pytest.raises(ConflictError, match="is taken by task t-0") as raised:
         database.write(lambda tx: tasks.submit(tx, 1.0, "lab", made))
-    assert told.value.pointer == "/tasks/1/name"
+    assert raised.value.pointer == "/tasks/1/name"
     assert len(states(database)) == 1
     with pytest.raises(NotFoundError, match="no tenant"):
         database.write(lambda tx: tasks.submit(tx, 1.0, "nobody", made))

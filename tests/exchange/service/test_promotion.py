@@ -9,8 +9,8 @@ from scipy import stats
 from walras.exchange.service.promotion import (
     DAYS,
     FIRST,
+    Predictions,
     Runs,
-    Told,
     Verdict,
     judge,
     log_loss,
@@ -44,7 +44,9 @@ class Truth:
             np.full(M, 4.0),
         )  # fmt: skip
 
-    def told(self, noise: float, shared: np.ndarray | None = None, mix: float = 0.0) -> Told:
+    def predicted(
+        self, noise: float, shared: np.ndarray | None = None, mix: float = 0.0
+    ) -> Predictions:
         """A predictor whose logarithms of times and odds are off by so much."""
         own = self.rng.normal(size=(2, M, self.count))
         off = own if shared is None else mix * shared + np.sqrt(1.0 - mix**2) * own
@@ -52,7 +54,7 @@ class Truth:
         k = np.arange(self.count)
         reach = 1.645 * np.hypot(0.3, noise)
         at = mean[self.runs.cluster, k]
-        return Told(
+        return Predictions(
             np.exp(mean), 1.0 / (1.0 + np.exp(-odds)), np.exp(at - reach), np.exp(at + reach)
         )
 
@@ -61,8 +63,8 @@ def history(seed: int, active: float, candidate: float, mix: float = 0.0) -> Ver
     """What came of a candidate that was looked at until 1,600 runs."""
     truth = Truth(8 * FIRST, seed)
     shared = truth.rng.normal(size=(2, M, truth.count))
-    one = truth.told(active, shared, 1.0)
-    other = truth.told(candidate, shared, mix)
+    one = truth.predicted(active, shared, 1.0)
+    other = truth.predicted(candidate, shared, mix)
     verdict = Verdict("wait", "")
     for count in (200, 250, 400, 700, 800, 1600):
         verdict = judge(cut(truth.runs, count), told_cut(one, count), told_cut(other, count), 0.0)
@@ -78,9 +80,12 @@ def cut(runs: Runs, count: int) -> Runs:
     )  # fmt: skip
 
 
-def told_cut(told: Told, count: int) -> Told:
-    return Told(
-        told.seconds[:, :count], told.chance[:, :count], told.low[:count], told.high[:count]
+def told_cut(predicted: Predictions, count: int) -> Predictions:
+    return Predictions(
+        predicted.seconds[:, :count],
+        predicted.chance[:, :count],
+        predicted.low[:count],
+        predicted.high[:count],
     )
 
 
@@ -141,7 +146,7 @@ def test_looks_double_and_their_errors_halve(count: int, found: tuple[int, float
 
 def test_between_looks_nothing_changes() -> None:
     truth = Truth(390, 1)
-    one, other = truth.told(0.4), truth.told(0.05)
+    one, other = truth.predicted(0.4), truth.predicted(0.05)
     first = judge(cut(truth.runs, 200), told_cut(one, 200), told_cut(other, 200), 0.0)
     assert judge(truth.runs, one, other, 0.0) == first
     assert first.scores["runs"] == 200
@@ -149,7 +154,7 @@ def test_between_looks_nothing_changes() -> None:
 
 def test_a_candidate_waits_for_runs_and_rounds_and_not_for_ever() -> None:
     truth = Truth(200, 2)
-    one, other = truth.told(0.4), truth.told(0.05)
+    one, other = truth.predicted(0.4), truth.predicted(0.05)
     few = judge(cut(truth.runs, 150), told_cut(one, 150), told_cut(other, 150), 0.0)
     assert (few.decision, few.why) == ("wait", "150 runs of 200")
     runs = truth.runs
@@ -167,10 +172,10 @@ def test_a_candidate_waits_for_runs_and_rounds_and_not_for_ever() -> None:
 
 def test_intervals_that_hold_too_often_or_too_rarely_are_not_promoted() -> None:
     truth = Truth(200, 3)
-    one, other = truth.told(0.5), truth.told(0.0)
+    one, other = truth.predicted(0.5), truth.predicted(0.0)
     for factor in (0.1, 100.0):
         middle = np.sqrt(other.low * other.high)
-        wrong = Told(
+        wrong = Predictions(
             other.seconds, other.chance, middle * (other.low / middle) ** factor,
             middle * (other.high / middle) ** factor,
         )  # fmt: skip
@@ -182,12 +187,12 @@ def test_errors_are_of_the_cluster_on_which_it_ran() -> None:
         np.zeros(2, int), np.array([1, 0]), np.array([2.0, np.nan]), np.array([1.0, 0.0]),
         np.ones(2), np.ones(2), np.ones(2),
     )  # fmt: skip
-    told = Told(
+    predicted = Predictions(
         np.array([[9.0, 5.0], [4.0, 9.0]]), np.array([[0.1, 0.75], [0.5, 0.1]]),
         np.zeros(2), np.ones(2),
     )  # fmt: skip
-    assert time_error(runs, told)[0] == pytest.approx(np.log(2.0))
-    assert log_loss(runs, told) == pytest.approx([np.log(2.0), np.log(4.0)])
+    assert time_error(runs, predicted)[0] == pytest.approx(np.log(2.0))
+    assert log_loss(runs, predicted) == pytest.approx([np.log(2.0), np.log(4.0)])
 
 
 def test_the_makespan_is_the_measured_one_where_the_plan_is_what_ran() -> None:
@@ -196,10 +201,12 @@ def test_the_makespan_is_the_measured_one_where_the_plan_is_what_ran() -> None:
         np.zeros(2, int), np.array([0, 1]), np.array([8.0, 6.0]), np.ones(2), np.ones(2),
         np.ones(2), np.array([1.0, 2.0]),
     )  # fmt: skip
-    told = Told(np.array([[3.0, 9.0], [9.0, 3.0]]), np.ones((2, 2)), np.zeros(2), np.ones(2))
-    assert makespans(runs, told, told, np.ones(2, bool)) == (8.0, 8.0)
-    swapped = Told(told.seconds[::-1], told.chance, told.low, told.high)
-    active, other = makespans(runs, told, swapped, np.ones(2, bool))
+    predicted = Predictions(
+        np.array([[3.0, 9.0], [9.0, 3.0]]), np.ones((2, 2)), np.zeros(2), np.ones(2)
+    )
+    assert makespans(runs, predicted, predicted, np.ones(2, bool)) == (8.0, 8.0)
+    swapped = Predictions(predicted.seconds[::-1], predicted.chance, predicted.low, predicted.high)
+    active, other = makespans(runs, predicted, swapped, np.ones(2, bool))
     assert active == 8.0
     assert other == pytest.approx(np.sqrt(27.0))  # nothing was measured there
 

@@ -20,9 +20,9 @@ from walras.exchange.service.snapshots import (
     blockers_of,
     decision_of,
     plan_of,
+    round_columns,
     snapshot,
     snapshot_of,
-    told,
 )
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
@@ -111,7 +111,7 @@ def test_tasks_are_listed_in_their_order_with_what_the_tables_say(crowd: Databas
     assert found.requirements[0] == {}
 
 
-def test_failed_pairs_last_clusters_and_tenants_are_told(crowd: Database) -> None:
+def test_failed_pairs_last_clusters_and_tenants_are_reported(crowd: Database) -> None:
     found = _read(crowd)
     placements = table(crowd, schema.placement)
     uid = {row["id"]: row["uid"] for row in table(crowd, schema.cluster)}
@@ -201,7 +201,7 @@ def test_a_plan_and_its_columns_are_what_was_decided(crowd: Database) -> None:
             "gap": made.gap,
             "random": one.propensity is not None,
         }
-    columns = told(made, taken)
+    columns = round_columns(made, taken)
     assert snapshot_of(columns["snapshot"]) == taken
     assert decision_of(columns["decision"]).to_bytes() == made.to_bytes()
     assert blockers_of(columns["blockers"]) == made.blockers.counts
@@ -216,12 +216,12 @@ def test_a_plan_and_its_columns_are_what_was_decided(crowd: Database) -> None:
         "clusters": 6,
         "free": int(taken.clusters.free[taken.clusters.up].sum()),
     }
-    assert told(replace(made, why="cut short"), taken)["why"] == "cut short"
+    assert round_columns(replace(made, why="cut short"), taken)["why"] == "cut short"
 
 
 def test_what_is_damaged_or_something_else_is_refused(crowd: Database) -> None:
     taken = _read(crowd)
-    stored = snapshots.told(_nothing(taken), taken)["snapshot"]
+    stored = snapshots.round_columns(_nothing(taken), taken)["snapshot"]
     with pytest.raises(StoreError, match="is damaged"):
         snapshot_of(stored[:-5])
     with pytest.raises(DataError):

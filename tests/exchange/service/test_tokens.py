@@ -1,4 +1,4 @@
-"""Tokens: kept as a hash, valid until they expire or are revoked, and nobody is told why not."""
+"""Tokens: kept as a hash, valid until they expire or are revoked; no answer says why not."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def test_a_token_says_whose_it_is_and_is_not_itself_kept(empty: Database) -> Non
 
 def test_unknown_expired_and_revoked_tokens_get_the_same_answer(empty: Database) -> None:
     empty.write(lambda tx: made(tx, expires=10.0))
-    told = set()
+    answers = set()
     for now, token in ((2.0, "other"), (10.0, "secret")):
         with pytest.raises(UnauthorisedError) as error:
             empty.read(partial(tokens.caller, now=now, token=token))
-        told.add(str(error.value))
+        answers.add(str(error.value))
     empty.write(lambda tx: tokens.revoke(tx, 3.0, "u1"))
     with pytest.raises(UnauthorisedError) as error:
         empty.read(lambda tx: tokens.caller(tx, 4.0, "secret"))
-    assert told == {str(error.value)}
+    assert answers == {str(error.value)}
     with pytest.raises(NotFoundError, match="to revoke"):
         empty.write(lambda tx: tokens.revoke(tx, 5.0, "u1"))
 

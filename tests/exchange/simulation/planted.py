@@ -314,10 +314,10 @@ def half_published(patch: pytest.MonkeyPatch) -> None:
     """A plan is published in two transactions, and the service is killed between them."""
     true = rounds.publish
 
-    def publish(tx: Any, now: float, seq: int, state: str, plan: Any, **told: Any) -> Any:
+    def publish(tx: Any, now: float, seq: int, state: str, plan: Any, **columns: Any) -> Any:
         many = tx.many
         tx.many = lambda statement, rows: many(statement, rows[: len(rows) // 2])
-        return true(tx, now, seq, state, plan, **told)
+        return true(tx, now, seq, state, plan, **columns)
 
     patch.setattr(rounds, "publish", publish)
 
@@ -372,6 +372,6 @@ def found_by(name: str, most: int) -> str:
 if __name__ == "__main__":
     for words in sys.argv[1:] or FAULTS:
         began = time.perf_counter()
-        told = found_by(words, 2000)
-        sys.stdout.write(f"{words}: {told or 'NOT FOUND'} ({time.perf_counter() - began:.1f} s)\n")
+        found = found_by(words, 2000)
+        sys.stdout.write(f"{words}: {found or 'NOT FOUND'} ({time.perf_counter() - began:.1f} s)\n")
         sys.stdout.flush()

@@ -22,5 +22,5 @@ def test_the_solution_is_that_of_lapack(seed: int, k: int) -> None:
 
 
 @pytest.mark.parametrize("matrix", [[[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0], [0.0, 1.0]]])
-def test_a_singular_matrix_is_told(matrix: list[list[float]]) -> None:
+def test_a_singular_matrix_is_reported(matrix: list[list[float]]) -> None:
     assert not solve_small(np.array(matrix), np.ones(len(matrix)))

@@ -1,4 +1,4 @@
-"""The rivals do what their papers say, under the same interface."""
+"""The baselines do what their papers say, under the same interface."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_federated_averaging_drifts_on_unlike_shards() -> None:
     assert run.bits[-1] - share_bits == 1500 * 2 * 20 * 32 * 3
 
 
-def test_rivals_say_what_they_cannot_do() -> None:
+def test_baselines_say_what_they_cannot_do() -> None:
     for method in SHARING.values():
         if method is not SHARING["ratio"]:
             with pytest.raises(InputError, match="Surplus has"):

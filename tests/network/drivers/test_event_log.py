@@ -47,15 +47,17 @@ def test_a_crash_is_told_from_the_loss_to_the_settlement_and_the_return() -> Non
     arrived = 0.01 * held  # what was under way to it when it crashed is settled with it
     assert abs(_amounts(taken)[0] - held) < arrived
     for k in (1, 3):  # its neighbours
-        told = "\n".join(lines[k])
-        assert "centre 2 declared dead by more than half of the centres; its link is closed" in told
-        assert "centre 0 settled centre 2, life 1, and took over its CPU" in told
-        assert "centre 2 returned in life 2" in told
+        written = "\n".join(lines[k])
+        assert (
+            "centre 2 declared dead by more than half of the centres; its link is closed" in written
+        )
+        assert "centre 0 settled centre 2, life 1, and took over its CPU" in written
+        assert "centre 2 returned in life 2" in written
     assert any("centre 2 lost: nothing was heard of it" in text for text in lines[4])
     assert any("life 2 begins, holding 0 of CPU" in text for text in lines[2])
 
 
-def test_a_lease_is_told_when_it_opens_is_renewed_and_expires() -> None:
+def test_a_lease_is_reported_when_it_opens_is_renewed_and_expires() -> None:
     """Centres 0 and 1 are cut off: they are fewer than half, and their leases expire."""
     lines, _ = _logs(Faults(cuts=[Cut((0, 1), 100, 160)]), 400)
     own = [text for text in lines[0] if "lease" in text]
@@ -66,7 +68,7 @@ def test_a_lease_is_told_when_it_opens_is_renewed_and_expires() -> None:
     assert max(len(text) for centre in lines for text in centre) < 140
 
 
-def test_a_calm_run_tells_little_and_connections_are_told() -> None:
+def test_a_calm_run_tells_little_and_connections_are_reported() -> None:
     lines, world = _logs(Faults(), 400)
     assert all(len(own) < 10 for own in lines)
     assert not any("settled" in text or "lost" in text for own in lines for text in own)

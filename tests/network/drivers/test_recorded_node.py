@@ -26,7 +26,7 @@ STEPS = 120
 PACE = {"kind": "rounds", "period": 20, "patience": 3.0}
 
 
-class Crew:
+class Nodes:
     """Five journals in one folder, moved round by round, without processes or sockets."""
 
     def __init__(self, folder: Path, keeping: Keeping, *, trains: bool = False) -> None:
@@ -92,13 +92,13 @@ def test_a_trace_begins_anew_and_stays_small(tmp_path: Path, trains: bool) -> No
     found = []
     for folder, most in zip(folders, (2**30, 5000), strict=True):
         folder.mkdir()
-        crew = Crew(folder, Keeping(most=most), trains=trains)
+        nodes = Nodes(folder, Keeping(most=most), trains=trains)
         for k in range(5):
-            crew.run(25)
-            crew.kill(k)
-        crew.run(20)
-        crew.close()
-        found.append(crew.digests)
+            nodes.run(25)
+            nodes.kill(k)
+        nodes.run(20)
+        nodes.close()
+        found.append(nodes.digests)
     assert found[0] == found[1]
     whole, short = (sum(path.stat().st_size for path in _of(folder)) for folder in folders)
     assert short < whole / 3
@@ -116,75 +116,75 @@ def _write(path: Path, content: bytes) -> None:
 @pytest.mark.parametrize("cut", range(1, 9))
 def test_a_torn_tick_happens_again_if_its_clock_is_there(tmp_path: Path, cut: int) -> None:
     """Its messages may have left: the same ones leave again."""
-    crew = Crew(tmp_path, Keeping())
-    crew.run(9)
-    out = crew.journals[0].tick(9)
+    nodes = Nodes(tmp_path, Keeping())
+    nodes.run(9)
+    out = nodes.journals[0].tick(9)
     for receiver, data in out:
-        crew.journals[receiver].take(data, 9)
-    digest = crew.journals[0].node.digest
-    crew.kill(0, lambda path: os.truncate(path, path.stat().st_size - cut))
-    assert (crew.journals[0].node.digest, crew.journals[0].last_out) == (digest, out)
-    check_one(crew.known, 0)
-    crew.close()
+        nodes.journals[receiver].take(data, 9)
+    digest = nodes.journals[0].node.digest
+    nodes.kill(0, lambda path: os.truncate(path, path.stat().st_size - cut))
+    assert (nodes.journals[0].node.digest, nodes.journals[0].last_out) == (digest, out)
+    check_one(nodes.known, 0)
+    nodes.close()
     assert replay(tmp_path).books.least_in_flight >= 0
 
 
 def test_a_trace_that_lost_its_end_is_found_by_its_neighbours(tmp_path: Path) -> None:
     """Cut at every record of the last rounds: either nothing was lost, or it is said what."""
-    crew = Crew(tmp_path, Keeping())
-    crew.run(40)
+    nodes = Nodes(tmp_path, Keeping())
+    nodes.run(40)
     path = path_of(tmp_path, 0, 0)
     content = path.read_bytes()
     ends = [end for _, end in Trace.open(path).records()]
     lost = []
     for end in ends[-8:]:
-        crew.kill(0, partial(_write, content=content[:end]))
+        nodes.kill(0, partial(_write, content=content[:end]))
         try:
-            check_one(crew.known, 0)
-            check(crew.known, crew.plan.problem.quanta.total)
+            check_one(nodes.known, 0)
+            check(nodes.known, nodes.plan.problem.quanta.total)
         except DataError as error:
             assert "trace of centre 0: ends before" in str(error)  # noqa: PT017 (either is right)
             lost.append(end)
     assert ends[-1] not in lost
     ticks = [end for event, end in Trace.open(path).records() if event.kind == TICK]
     assert all(end in lost for end in ends[-8:] if end < ticks[-1])
-    crew.close()
+    nodes.close()
 
 
 def test_a_tenth_of_a_trace_is_refused(tmp_path: Path) -> None:
-    crew = Crew(tmp_path, Keeping())
-    crew.run(60)
-    crew.kill(0, lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 10]))
+    nodes = Nodes(tmp_path, Keeping())
+    nodes.run(60)
+    nodes.kill(0, lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 10]))
     with pytest.raises(DataError, match="trace of centre 0: ends before"):
-        check(crew.known, crew.plan.problem.quanta.total)
+        check(nodes.known, nodes.plan.problem.quanta.total)
     with pytest.raises(DataError, match="trace of centre 0: ends before"):
-        check_one(crew.known, 0)
-    check_one(crew.known, 1)
-    crew.close()
+        check_one(nodes.known, 0)
+    check_one(nodes.known, 1)
+    nodes.close()
     with pytest.raises(DataError, match="no centre sent"):
         replay(tmp_path)
 
 
 def test_an_excess_is_refused_whatever_its_reason(tmp_path: Path) -> None:
-    crew = Crew(tmp_path, Keeping())
-    crew.run(30)
-    total = crew.plan.problem.quanta.total
-    check(crew.known, total)
+    nodes = Nodes(tmp_path, Keeping())
+    nodes.run(30)
+    total = nodes.plan.problem.quanta.total
+    check(nodes.known, total)
     with pytest.raises(DataError, match="1 quanta over the budget"):
-        check(crew.known, total - 1)
-    crew.close()
+        check(nodes.known, total - 1)
+    nodes.close()
 
 
 def test_a_trace_leads_to_the_state_that_it_says(tmp_path: Path) -> None:
-    crew = Crew(tmp_path, Keeping())
-    crew.run(5)
-    crew.close()
+    nodes = Nodes(tmp_path, Keeping())
+    nodes.run(5)
+    nodes.close()
     path = path_of(tmp_path, 1, 0)
     ends = [end for _, end in Trace.open(path).records()]
     recorder = Recorder(path, ends[-1])
     recorder.note(Event(CLOSE, 5, b"0" * 64))
     recorder.close()
-    journal = crew._journal(1)
+    journal = nodes._journal(1)
     with pytest.raises(DataError, match="leads to another state"):
         journal.resume()
     journal.drop()
@@ -194,11 +194,11 @@ def test_a_trace_leads_to_the_state_that_it_says(tmp_path: Path) -> None:
 
 def test_a_centre_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("walras.network.drivers.recorded_node._ENDING", 0.1)
-    crew = Crew(tmp_path, Keeping())
+    nodes = Nodes(tmp_path, Keeping())
     with pytest.raises(InputError, match="is in use by another process"):
-        crew._journal(2)
-    crew.close()
-    journal = crew._journal(2)
+        nodes._journal(2)
+    nodes.close()
+    journal = nodes._journal(2)
     with pytest.raises(InputError, match="is there already"):
         journal.begin()
     journal.drop()
@@ -212,11 +212,11 @@ def test_what_is_signed_or_durable_is_on_the_disk_before_it_is_said(
     for durable in (True, False):
         folder = tmp_path / str(durable)
         folder.mkdir()
-        crew = Crew(folder, Keeping(durable=durable))
+        nodes = Nodes(folder, Keeping(durable=durable))
         synced.clear()
-        crew.run(3)
+        nodes.run(3)
         assert len(synced) == (15 if durable else 0)
-        crew.journals[0].node.view._suspected_dead[0][2] = 1  # it signs the end of centre 2
-        crew.run(2)
+        nodes.journals[0].node.view._suspected_dead[0][2] = 1  # it signs the end of centre 2
+        nodes.run(2)
         assert len(synced) == (25 if durable else 1)
-        crew.close()
+        nodes.close()

@@ -38,6 +38,6 @@ def test_coded_differences_are_the_codes_of_differences() -> None:
     links = wn.LogQuantizer(0.5, mode="difference")
     channel: Channel[np.float64] = Channel(links, 3)
     tail, head = RING.tail[: RING.links], RING.head[: RING.links]
-    told = channel.differences(VALUES[0], RING)
-    np.testing.assert_array_equal(told, links.quantise(VALUES[0][tail] - VALUES[0][head]))
-    assert told == pytest.approx(VALUES[0][tail] - VALUES[0][head], rel=0.3)
+    sent = channel.differences(VALUES[0], RING)
+    np.testing.assert_array_equal(sent, links.quantise(VALUES[0][tail] - VALUES[0][head]))
+    assert sent == pytest.approx(VALUES[0][tail] - VALUES[0][head], rel=0.3)

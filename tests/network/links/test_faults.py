@@ -163,8 +163,8 @@ def test_faults_out_of_range_are_named(make: object, reason: str) -> None:
 
 
 def test_crashes_are_tuples_as_well() -> None:
-    told = wn.Faults(crashes=[(4, 500), (9, 800, 1500)])
-    assert told == wn.Faults(crashes=[wn.Crash(4, 500), wn.Crash(9, 800, 1500)])
+    short_form = wn.Faults(crashes=[(4, 500), (9, 800, 1500)])
+    assert short_form == wn.Faults(crashes=[wn.Crash(4, 500), wn.Crash(9, 800, 1500)])
 
 
 def test_cuts_are_tuples_as_well() -> None:

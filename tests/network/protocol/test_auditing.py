@@ -113,7 +113,7 @@ def test_a_settled_life_counts_no_more_nor_what_goes_to_and_from_it() -> None:
     assert found.difference.tolist() == [0, 0, 0]
 
 
-def test_the_last_executors_word_on_what_is_settled_holds() -> None:
+def test_the_last_coordinators_word_on_what_is_settled_holds() -> None:
     """1 took over 0's estate, and so what 0 had taken over is open again, as 1's word leaves it."""
     world, nodes = line()
     settle(nodes[0], (2, 0))

@@ -46,7 +46,7 @@ def test_the_survivors_reach_their_optimum(crashed: tuple[int, ...]) -> None:
     _assert_optimal(world)
 
 
-def test_the_second_executor_settles_what_the_first_took_over() -> None:
+def test_the_second_coordinator_settles_what_the_first_took_over() -> None:
     world = World(ER)
     _run(world, 60)
     world.crash(6)
@@ -163,7 +163,7 @@ def test_settings_out_of_range_are_named(name: str, value: object) -> None:
     assert f"setting {name}" in str(error.value)
 
 
-def test_an_executor_in_its_second_life_settles_nothing() -> None:
+def test_a_coordinator_in_its_second_life_settles_nothing() -> None:
     """Restarted before others signed its first life's end, it once took an estate over again."""
     world = World(Network.of(5, np.array([(0, 1), (1, 2), (2, 3), (3, 4)])), seed=817)
     world.skew, world.now = [0, -1, -1, 0, -1], 1

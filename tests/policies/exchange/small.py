@@ -40,5 +40,5 @@ def trusted(m: int, **given: Any) -> Clusters:
     return Clusters.of([f"c{i}" for i in range(m)], trusted=[True] * m, **given)
 
 
-def told(decision: Decision, j: int) -> list[str]:
+def reasons(decision: Decision, j: int) -> list[str]:
     return [str(blocker) for blocker in decision.blockers.about(j)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policies.exchange.predictions import at_random, made, table
-from tests.policies.exchange.small import CALM, stated, told, trusted
+from tests.policies.exchange.small import CALM, reasons, stated, trusted
 from tests.rounds.drawn import random_snapshot, snapshots
 
 from walras.errors import InputError
@@ -35,7 +35,7 @@ def test_a_fresh_exchange_places_tasks() -> None:
     assert decision.state == "ok"
     assert decision.predictor == "prior"
     assert np.isinf(decision.seconds_high[decision.placed]).all()
-    assert told(decision, 4) == ["slots asked 1, free 0"]
+    assert reasons(decision, 4) == ["slots asked 1, free 0"]
 
 
 def test_prices_of_clusters_count_where_the_policy_says_so() -> None:
@@ -51,8 +51,8 @@ def test_labels_and_tasks_that_block_nobody() -> None:
     snapshot = stated(6, clusters, more=more, requires=[2, 1, 1, 0, 0, 0])
     decision = decide(snapshot, None, CALM)
     assert decision.cluster.tolist() == [-1, 0, -1, 1, 1, -1]
-    assert told(decision, 0) == ["label gpu=none: 0 of 2 clusters"]
-    assert told(decision, 2)[0] == "slots asked 1, free 0"
+    assert reasons(decision, 0) == ["label gpu=none: 0 of 2 clusters"]
+    assert reasons(decision, 2)[0] == "slots asked 1, free 0"
 
 
 def test_least_success_lets_the_next_tasks_through() -> None:
@@ -61,7 +61,7 @@ def test_least_success_lets_the_next_tasks_through() -> None:
     snapshot = stated(n, trusted(1, slots=[3]), min_success=least)
     decision = decide(snapshot, table(np.full((1, n), 5.0), np.full((1, n), 0.91)), CALM)
     assert decision.cluster.tolist() == [-1, -1, -1, 0, 0, 0]
-    assert told(decision, 0) == ["slots asked 1, free 0", "least success 0.95, best 0.91"]
+    assert reasons(decision, 0) == ["slots asked 1, free 0", "least success 0.95, best 0.91"]
 
 
 def test_quotas() -> None:
@@ -69,7 +69,7 @@ def test_quotas() -> None:
     snapshot = stated(2, trusted(1, slots=[2]), tenants=tenants, tenant=[0, 1])
     decision = decide(snapshot, None, CALM)
     assert decision.cluster.tolist() == [-1, 0]
-    assert told(decision, 0) == ["quota 40 of 40 slots, asked 1"]
+    assert reasons(decision, 0) == ["quota 40 of 40 slots, asked 1"]
 
 
 def test_clusters_where_a_task_failed_are_avoided_as_long_as_there_are_others() -> None:
@@ -81,7 +81,7 @@ def test_clusters_where_a_task_failed_are_avoided_as_long_as_there_are_others() 
     assert decide(snapshot, predict, careless).cluster[0] == 0
     full = stated(1, trusted(2, slots=[1, 1], ready=[0.0, 5.0]), more=more)
     decision = decide(full, predict, CALM)
-    assert told(decision, 0) == ["failed before on 1 of 2 clusters that match"]
+    assert reasons(decision, 0) == ["failed before on 1 of 2 clusters that match"]
     alone = stated(1, trusted(1), more=more)
     assert decide(alone, table([[1]]), CALM).cluster[0] == 0
 
@@ -92,7 +92,7 @@ def test_the_bound_on_a_provider_that_has_shown_nothing() -> None:
     lying = table([[50] * 9, [1] * 9])  # the new provider claims to be quick
     decision = decide(snapshot, lying, CALM)
     assert np.bincount(decision.cluster[decision.placed]).tolist() == [5, 1]
-    assert told(decision, 8) == [
+    assert reasons(decision, 8) == [
         "provider new is at its bound: 1 of 1 tasks",
         "behind 2 tasks",
     ]
@@ -186,7 +186,7 @@ def test_the_last_plan_is_kept_where_it_still_fits(monkeypatch: pytest.MonkeyPat
     snapshot = stated(4, trusted(2, slots=[1, 1]), previous=[1, 1, 0, -1])
     decision = decide(snapshot, None, CALM)
     assert decision.cluster.tolist() == [1, -1, -1, -1]
-    assert told(decision, 3)[-1].startswith("behind")
+    assert reasons(decision, 3)[-1].startswith("behind")
 
 
 def test_a_plan_that_breaks_a_rule_is_not_given_out(monkeypatch: pytest.MonkeyPatch) -> None:

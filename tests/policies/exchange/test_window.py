@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.policies.exchange.predictions import table
-from tests.policies.exchange.small import CALM, stated, told, trusted
+from tests.policies.exchange.small import CALM, reasons, stated, trusted
 
 from walras.policies.exchange import Policy, decide
 
@@ -15,10 +15,10 @@ def test_a_large_task_keeps_slots_from_longer_ones() -> None:
     short = stated(3, clusters, slots=[2, 1, 1], ahead=[0, 1, 2])
     decision = decide(short, table(seconds), CALM)
     assert decision.cluster.tolist() == [-1, 0, -1]
-    assert told(decision, 0) == ["slots asked 2, free 0"]
+    assert reasons(decision, 0) == ["slots asked 2, free 0"]
     long = stated(3, clusters, slots=[2, 1, 1], submitted=[0, 2, 1])
     first = decide(long, table([[50, 40, 40]]), CALM)
     assert not first.placed.any()
-    assert told(first, 2) == ["free slots are kept for t0, which starts in 30 s"]
+    assert reasons(first, 2) == ["free slots are kept for t0, which starts in 30 s"]
     none = Policy(explore=0.0, reserve=0)
     assert decide(long, table([[50, 40, 40]]), none).cluster.tolist() == [-1, -1, 0]

@@ -103,8 +103,8 @@ def test_an_input_that_does_not_fit_is_one_error_and_nothing_else(
 ) -> None:
     """Torch logs a traceback of its own to stderr before it raises."""
     logger = logging.getLogger("torch._subclasses.fake_tensor")
-    told = logging.StreamHandler()
-    logger.addHandler(told)
+    handler = logging.StreamHandler()
+    logger.addHandler(handler)
     try:
         for module, data in (
             (nn.Linear(4, 3), torch.zeros(2, 5)),
@@ -113,7 +113,7 @@ def test_an_input_that_does_not_fit_is_one_error_and_nothing_else(
             with pytest.raises(InputError, match="cannot follow"):
                 from_torch(module, data)
     finally:
-        logger.removeHandler(told)
+        logger.removeHandler(handler)
     assert capfd.readouterr() == ("", "")
     assert not logger.disabled
 
@@ -166,8 +166,8 @@ def test_only_what_depends_on_data_is_said_to() -> None:
         def forward(self, x: Any) -> Any:
             return x if x.sum() > 0 else -x
 
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         from_torch(Wrong(), torch.zeros(4, 3))
-    assert "depends on its data" not in str(told.value).split("allowed")[0]
+    assert "depends on its data" not in str(raised.value).split("allowed")[0]
     with pytest.raises(InputError, match="depends on its data"):
         from_torch(Choosing(), torch.zeros(4, 3))

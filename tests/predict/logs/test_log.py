@@ -47,7 +47,7 @@ def test_runs_become_tasks(tmp_path: Path) -> None:
     np.testing.assert_array_equal(tasks.features, [[12.0], [50.0]])
 
 
-def test_bad_rows_are_told_once_a_reason_and_the_good_ones_kept(tmp_path: Path) -> None:
+def test_bad_rows_are_reported_once_a_reason_and_the_good_ones_kept(tmp_path: Path) -> None:
     bad = "".join(
         [
             RUNS,
@@ -63,8 +63,10 @@ def test_bad_rows_are_told_once_a_reason_and_the_good_ones_kept(tmp_path: Path) 
     )
     found = read_log(write(tmp_path, bad))
     assert (len(found.runs), found.left_out, found.untimed) == (13, 2, 6)
-    told = {problem.what.split(":")[0]: (problem.rows, problem.kept) for problem in found.problems}
-    assert told == {
+    problems = {
+        problem.what.split(":")[0]: (problem.rows, problem.kept) for problem in found.problems
+    }
+    assert problems == {
         "task or cluster is empty": ((13,), False),
         "unknown outcome 'vanished'": ((10,), False),
         "seconds carry a unit": ((8, 9), True),
@@ -189,8 +191,8 @@ def test_sacct_text_and_its_traps(tmp_path: Path) -> None:
         ("gpt", "v100", 172800.0, "timeout"),
         ("gpt", "v100", 0.0, "failed"),
     ]
-    told = {p.what.split(":")[0].split(" '")[0]: p.rows for p in found.log.problems}
-    assert told == {
+    problems = {p.what.split(":")[0].split(" '")[0]: p.rows for p in found.log.problems}
+    assert problems == {
         "seconds are missing or not a number": (11,),
         "unknown outcome": (9,),
         "more or fewer fields than the header": (8,),

@@ -25,7 +25,7 @@ def seconds(log: TaskLog) -> list[float | None]:
 
 
 @pytest.mark.parametrize(
-    ("given", "outcome", "kept", "told"),
+    ("given", "outcome", "kept", "message"),
     [
         ("5", "completed", 5.0, None),
         (" 5e1 ", "completed", 50.0, None),
@@ -45,14 +45,16 @@ def seconds(log: TaskLog) -> list[float | None]:
         ("5 5 s", "completed", None, "missing"),
     ],
 )
-def test_a_time_is_used_or_its_reason_is_told(
-    given: str, outcome: str, kept: float | None, told: str | None
+def test_a_time_is_used_or_its_reason_is_reported(
+    given: str, outcome: str, kept: float | None, message: str | None
 ) -> None:
     found = log_of(("t", "c", given, outcome))
     assert seconds(found) == [kept]
-    assert [told in problem.what for problem in found.problems if told] == [True] * bool(told)
-    assert len(found.problems) == bool(told)
-    assert (found.left_out, found.untimed) == (0, int(told is not None))
+    assert [message in problem.what for problem in found.problems if message] == [True] * bool(
+        message
+    )
+    assert len(found.problems) == bool(message)
+    assert (found.left_out, found.untimed) == (0, int(message is not None))
 
 
 def test_times_that_differ_over_300_fold_are_mixed_and_those_that_do_less_are_not() -> None:
@@ -87,8 +89,8 @@ def test_rows_without_a_name_or_a_known_outcome_are_left_out_by_number() -> None
         (" ", "c", 1, "weird"),
     ]
     found = log_of(*rows)
-    told = {problem.what: problem.rows for problem in found.problems}
-    assert told == {
+    problems = {problem.what: problem.rows for problem in found.problems}
+    assert problems == {
         "task or cluster is empty": (2, 3, 8),
         "unknown outcome 'gone', 'lost', 'odd', ...": (4, 5, 6, 7, 8),
     }

@@ -96,7 +96,7 @@ def test_steps_without_an_identifier(tmp_path: Path) -> None:
     (tmp_path / "users.txt").write_text(users)
     found = read_sacct(tmp_path / "users.txt", cluster="Cluster")  # nor a user
     assert (found.log.runs["task"].tolist(), found.steps) == (["a"], 1)
-    # Without partitions Slurm's own names are left; the numbered step counts, and that is told.
+    # Without partitions Slurm's own names are left; the numbered step counts, and that is reported.
     path = tmp_path / "jobs.txt"
     path.write_text("\n".join(row.replace("||", "|v100|") for row in rows))
     found = read_sacct(path)

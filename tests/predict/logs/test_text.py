@@ -58,7 +58,7 @@ def test_the_separator_is_what_puts_the_columns_into_the_first_line(
     assert other.header == alone.header
 
 
-def test_lines_have_their_numbers_and_those_that_do_not_fit_are_told(tmp_path: Path) -> None:
+def test_lines_have_their_numbers_and_those_that_do_not_fit_are_reported(tmp_path: Path) -> None:
     text = "a, b ,,\n\n1,2\n3\n , \n4,5,\n6,7,8\n9, ,,,\n"
     found = read(tmp_path, text)
     assert found.header == ("a", "b")

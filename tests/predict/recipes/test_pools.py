@@ -194,7 +194,7 @@ def test_small_data_sets_divide_what_training_leaves_into_halves() -> None:
             recipe("zeus", clusters=["v100", "p100"], train_tasks=train, synthetic=True)
 
 
-def test_too_few_tasks_are_told_with_all_that_was_asked_for() -> None:
+def test_too_few_tasks_are_reported_with_all_that_was_asked_for() -> None:
     networks = r"recipe 'nb201': asks for 90000 tasks to train on, 7 to tune, 8 to judge; allowed"
     with pytest.raises(InputError, match=networks):
         recipe("nb201", train_tasks=90_000, validation_tasks=7, test_tasks=8, synthetic=True)

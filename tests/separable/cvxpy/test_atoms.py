@@ -201,7 +201,7 @@ def test_eigenvalues_of_the_other_sign_may_be_a_billionth_of_the_largest(least: 
                 Template(objective, [])
 
 
-def test_eigenvalues_as_large_of_both_signs_are_told_in_order() -> None:
+def test_eigenvalues_as_large_of_both_signs_are_reported_in_order() -> None:
     v = cp.Variable(2, name="v")
     for matrix in (np.diag([-1.0, 1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])):
         form = cp.quad_form(v, matrix, assume_PSD=True)

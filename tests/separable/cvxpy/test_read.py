@@ -116,8 +116,8 @@ NOT_READ: dict[str, Any] = {
 def test_what_is_read_is_what_cvxpy_canonicalises(name: str) -> None:
     expression = READ[name]
     assert is_readable(expression)
-    (got, places), (told, theirs) = read(expression), canonicalised(expression)
-    np.testing.assert_allclose(got, told, rtol=1e-14, atol=1e-14)
+    (got, places), (expected, theirs) = read(expression), canonicalised(expression)
+    np.testing.assert_allclose(got, expected, rtol=1e-14, atol=1e-14)
     assert places == theirs
 
 

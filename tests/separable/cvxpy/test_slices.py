@@ -46,8 +46,8 @@ def test_coefficients_give_the_expression_its_value(name: str, reuse: bool, read
     z = np.concatenate([v.value, x.value.ravel(order="F"), [1.0]])
     got = np.zeros(found.pattern.rows)
     np.add.at(got, found.pattern.row, found.values() * z[found.pattern.column])
-    told = np.concatenate([np.ravel(e.value, order="F") for e in expressions])
-    np.testing.assert_allclose(got, told, rtol=1e-13, atol=1e-13)
+    expected = np.concatenate([np.ravel(e.value, order="F") for e in expressions])
+    np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13)
     pairs = set(zip(found.pattern.row.tolist(), found.pattern.column.tolist(), strict=True))
     assert len(pairs) == len(found.pattern.row), "a coefficient stands twice"
 

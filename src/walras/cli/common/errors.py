@@ -136,13 +136,13 @@ def guarded(
         tell(describe(error, arguments, known))
         sys.exit(exit_code(error))
     except MemoryError:
-        told = EngineError(
+        fault = EngineError(
             "out of memory",
             allowed="what this process may use",
             remedy="give it more memory, a smaller problem, or --engine admm",
         )
-        tell(describe(told, arguments))
-        sys.exit(exit_code(told))
+        tell(describe(fault, arguments))
+        sys.exit(exit_code(fault))
     except KeyboardInterrupt:
         tell("interrupted")
         sys.exit(ExitCode.INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Figures need an extra: told before the work that they would show, not after it."""
+"""Figures need an extra: it is asked for before the work that they would show, not after it."""
 
 from __future__ import annotations
 

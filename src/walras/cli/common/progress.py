@@ -1,7 +1,7 @@
 """Progress with time left, and stopping with the best so far.
 
 On a terminal a bar, else one line of JSON a second; both on standard error, and nothing at all for
-what ends at once. They are told from a thread of their own, so that time moves on the screen while
+what ends at once. They are shown from a thread of their own, so that time moves on the screen while
 a long step says nothing.
 """
 
@@ -58,7 +58,7 @@ class Stages:
         tolerance: Gap at which a solve ends, to tell how far it is.
         interrupt: Stops the solves when asked.
         shown: Whether to show anything.
-        timed: Whether ``expected`` are seconds, from which the time left can be told at once.
+        timed: Whether ``expected`` are seconds, from which the time left follows at once.
         limit: Seconds after which the work is stopped, or None.
         clock: Seconds now.
     """
@@ -166,8 +166,8 @@ class Stages:
         else:
             left = self._left.after(elapsed, done / self._total, compiling)
         if self._bar is not None:
-            told = "" if left is None else f"time left {left:.0f} s"
-            self._bar.update(self._bar.task_ids[0], completed=done, description=name, left=told)
+            text = "" if left is None else f"time left {left:.0f} s"
+            self._bar.update(self._bar.task_ids[0], completed=done, description=name, left=text)
             return
         line = {
             "stage": name,

@@ -80,7 +80,7 @@ def results_descriptor() -> int | None:
 
 
 class _Results(io.FileIO):
-    """Standard output; what it cannot take ends the program in order, and is told once."""
+    """Standard output; what it cannot take ends the program in order, and is reported once."""
 
     _broken = False
 

@@ -1,10 +1,10 @@
-"""How long a command will still take, told so that it can be believed."""
+"""How long a command will still take, as an estimate that can be believed."""
 
 from __future__ import annotations
 
 import math
 
-_GROWTH = 1.2  # what is told may grow by this factor over the least told in a stage
+_GROWTH = 1.2  # the time shown may grow by this factor over the least of a stage
 _LEAST_SHARE = 0.1  # of work without expected seconds; before that its pace says nothing
 
 
@@ -12,8 +12,8 @@ class TimeLeft:
     """Seconds left, from the share of the work that is done.
 
     Steps are uneven. Where the expected seconds are known, the pace is that of what was done and of
-    half of all at the pace expected; else it is the pace so far. Within a stage what is told never
-    grows by more than a fifth: an estimate that grows further is not told.
+    half of all at the pace expected; else it is the pace so far. Within a stage what is shown never
+    grows by more than a fifth: an estimate that grows further is not shown.
 
     Args:
         expected: Seconds that all may take; 0 where that is not known.
@@ -23,7 +23,7 @@ class TimeLeft:
     def __init__(self, expected: float, limit: float = math.inf) -> None:
         self._expected = expected
         self._limit = limit
-        self._least = math.inf  # told in this stage
+        self._least = math.inf  # shown in this stage
 
     def begin(self) -> None:
         """Begin a stage: its first estimate may be any."""

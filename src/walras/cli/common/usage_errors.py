@@ -1,4 +1,4 @@
-"""Wrong usage of the command line, told in the form of every other error."""
+"""Wrong usage of the command line, in the form of every other error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         if type(error).__name__ == _HELP:
             cast("Any", error).show()
             return 2
-        raise _told(error, arguments) from error
+        raise _as_usage_error(error, arguments) from error
 
 
 def as_option(where: str, arguments: Sequence[str]) -> str:
@@ -69,7 +69,7 @@ def in_options(text: str, options: Collection[str]) -> str:
     return re.sub(r"\b([a-z_]+)=True\b|\b([a-z]+(?:_[a-z]+)+)\b", option, text)
 
 
-def _told(error: Any, arguments: Sequence[str]) -> UsageError:
+def _as_usage_error(error: Any, arguments: Sequence[str]) -> UsageError:
     """Typer's error in four parts."""
     command = error.ctx.command_path if error.ctx else "walras"
     what, where, allowed = error.format_message().rstrip("."), command, ""

@@ -96,8 +96,8 @@ def emit(
     if isinstance(found, BaseModel):
         rows = [(name, _cell(value)) for name, value in found.model_dump().items()]
         if columns:
-            told = dict(rows)
-            rows = [(name, told[name]) for name in columns]
+            by_name = dict(rows)
+            rows = [(name, by_name[name]) for name in columns]
         shared.emit(Table(("", title or "value"), rows))
         return
     records = [item.model_dump() for item in found]

@@ -202,35 +202,37 @@ def receipt(
     if output is not Format.TABLE:
         emit(found, output)
         return
-    told = f"attempt {found.attempt} on {found.cluster}, round {found.round}: {found.state}"
-    put(f"{task}: {told}")
+    put(f"{task}: attempt {found.attempt} on {found.cluster}, round {found.round}: {found.state}")
     for line in receipt_lines(found):
         put(f"  {line}")
 
 
 def receipt_lines(found: views.Receipt) -> Iterator[str]:
     """A receipt in words, a line for each thing that is known."""
-    told = found.receipt or {}
-    if "seconds" in told:
-        yield f"predicted time: {told['seconds']:.4g} s, 90 % within {_span(told, 'seconds')} s"
-        yield f"predicted success: {told['chance']:.4g}, 90 % within {_span(told, 'chance')}"
-    if told.get("runner_up"):
+    receipt = found.receipt or {}
+    if "seconds" in receipt:
+        seconds, chance = (_span(receipt, name) for name in ("seconds", "chance"))
+        yield f"predicted time: {receipt['seconds']:.4g} s, 90 % within {seconds} s"
+        yield f"predicted success: {receipt['chance']:.4g}, 90 % within {chance}"
+    if receipt.get("runner_up"):
         yield (
-            f"runner-up: {told['runner_up']}, {told['runner_up_seconds']:.4g} s, success "
-            f"{told['runner_up_chance']:.4g}; makespan there {told['makespan_if_moved']:.4g} s"
+            f"runner-up: {receipt['runner_up']}, {receipt['runner_up_seconds']:.4g} s, success "
+            f"{receipt['runner_up_chance']:.4g}; "
+            f"makespan there {receipt['makespan_if_moved']:.4g} s"
         )
-    elif "seconds" in told:
+    elif "seconds" in receipt:
         yield "runner-up: none, no other cluster could take it"
-    if "binds" in told:
-        yield f"binds: {told['binds']}"
-        yield f"price of a slot: {told['slot_price']:.4g} s of work; of the floor on success: " + (
-            f"{told['floor_price']:.4g} s"
+    if "binds" in receipt:
+        yield f"binds: {receipt['binds']}"
+        yield (
+            f"price of a slot: {receipt['slot_price']:.4g} s of work; of the floor on success: "
+            + (f"{receipt['floor_price']:.4g} s")
         )
-    if told.get("random"):
-        yield f"placed at random, to learn: drawn with chance {told['propensity']:.4g}"
-    if "predictor" in told:
-        gap = "" if told["gap"] is None else f", gap {told['gap']:.2%}"
-        yield f"round: {told['state']} by {told['method']}, {told['predictor']}{gap}"
+    if receipt.get("random"):
+        yield f"placed at random, to learn: drawn with chance {receipt['propensity']:.4g}"
+    if "predictor" in receipt:
+        gap = "" if receipt["gap"] is None else f", gap {receipt['gap']:.2%}"
+        yield f"round: {receipt['state']} by {receipt['method']}, {receipt['predictor']}{gap}"
     if found.audit_of is not None:
         yield f"audits the result of {found.audit_of}"
     if found.result is not None:
@@ -240,8 +242,8 @@ def receipt_lines(found: views.Receipt) -> Iterator[str]:
         yield f"rejected at {moment(found.rejected)}: {found.reason}"
 
 
-def _span(told: dict[str, Any], name: str) -> str:
-    low, high = told[f"{name}_interval"]
+def _span(receipt: dict[str, Any], name: str) -> str:
+    low, high = receipt[f"{name}_interval"]
     return f"{low:.4g} to {'any' if high is None else f'{high:.4g}'}"
 
 

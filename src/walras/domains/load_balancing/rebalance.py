@@ -172,12 +172,12 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
         1
     """
     options = options or Options()
-    began, ending = time.perf_counter(), _Ending(options)
+    began, reason = time.perf_counter(), _StopReason(options)
     refuse_impossible(problem)
     bound = counting_bound(problem)
     placed, method = _NONE, "local search"
     if problem.is_plain:
-        placed = search(problem, _effort(options, bound, began, ending))
+        placed = search(problem, _effort(options, bound, began, reason))
     value = bound.value
     if not placed.cost <= value + _MET:
         found = _by_program(problem, bound, placed, options, began)
@@ -201,7 +201,7 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
         shard=placed.shard,
         load=placed.load,
         bound=value,
-        status=Status.OPTIMAL if placed.cost <= value + _MET else ending.status(seconds),
+        status=Status.OPTIMAL if placed.cost <= value + _MET else reason.status(seconds),
         seconds=seconds,
         attempts=placed.attempts,
         method=method,
@@ -209,7 +209,7 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
 
 
 @dataclass
-class _Ending:
+class _StopReason:
     """The reason why the search ended without a proof of optimality."""
 
     options: Options
@@ -222,13 +222,13 @@ class _Ending:
         return Status.LIMIT if limit is not None and seconds >= limit else Status.FEASIBLE
 
 
-def _effort(options: Options, bound: Bound, began: float, ending: _Ending) -> Effort:
+def _effort(options: Options, bound: Bound, began: float, reason: _StopReason) -> Effort:
     def proceed(attempts: int, cost: float) -> bool:
         elapsed = time.perf_counter() - began
         gap = (cost - bound.value) / max(cost, 1e-300)
         step = Progress(attempts, elapsed, cost, bound.value, gap, 0.0, 0.0, note="local search")
         if options.on_progress is not None and options.on_progress(step):
-            ending.interrupted = True
+            reason.interrupted = True
             return False
         return options.time_limit is None or elapsed < options.time_limit
 

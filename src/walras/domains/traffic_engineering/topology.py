@@ -20,7 +20,7 @@ Parallel = Literal["error", "merge"]
 _SETS = ("te_topologies", "topology_zoo")
 _MEDIAN, _SPREAD, _STEP = 1000.0, 1.2, 50.0
 _WITH_ATTRIBUTES = (".json", ".graphml")
-_TOLD = 12  # number of attributes that an error lists
+_MOST_LISTED = 12  # number of attributes that an error lists
 _NAME = "capacity=..., on the command line --capacity-attribute NAME"
 _DRAW = "draw_capacities=..., on the command line --draw-capacities SEED"
 
@@ -166,7 +166,9 @@ def _check_stated(graph: Graph, name: str, attribute: str) -> None:
     if not np.any(absent):
         return
     others = [found for found in graph.attributes if found != attribute]
-    listed = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
+    listed = ", ".join(others[:_MOST_LISTED]) + f" and {len(others) - _MOST_LISTED} more" * (
+        len(others) > _MOST_LISTED
+    )
     have = f"; its links have: {listed}" if others else "; its links have no attributes"
     if np.all(absent):
         what, where = f"states no capacities: no link has '{attribute}'{have}", name

@@ -173,17 +173,17 @@ class _Solve:
         form = make_form(self.problem, Restriction(redundant=redundant_rows(self.problem)))
         layout = self._layout(form)
         self.built = self.iteration_log.elapsed
-        ending = self._begin(form, layout, self._own_tolerance, "")
-        return self.result(self._outcome(ending))
+        termination = self._begin(form, layout, self._own_tolerance, "")
+        return self.result(self._outcome(termination))
 
     def _begin(self, form: Form, layout: Layout, tolerance: float, note: str) -> Termination:
         """Run from the warm start if there is one and it converges, else from the data."""
         start, point, warm = self.start, cold_start(form, layout), self.options.warm
         if start is not None:
             near = warm_start(form, layout, point, start.x, start.prices, warm.gap)
-            ending = self._run(form, layout, near, tolerance, f"{note} warm", warm.iterations)
-            if ending.converged or ending.stopped:
-                return ending
+            termination = self._run(form, layout, near, tolerance, f"{note} warm", warm.iterations)
+            if termination.converged or termination.stopped:
+                return termination
         return self._run(form, layout, point, tolerance, note)
 
     def by_columns(self) -> Iterate:
@@ -195,16 +195,16 @@ class _Solve:
         loose, gap, settled = max(rule.first_gap, tolerance), np.inf, False
         form = make_form(problem, Restriction(np.flatnonzero(active)))
         layout = self._layout(form)
-        ending = self._begin(form, layout, loose, f"{len(form.columns)} entries")
+        termination = self._begin(form, layout, loose, f"{len(form.columns)} entries")
         for _ in range(self.options.rounds):
-            if ending.stopped:
+            if termination.stopped:
                 break
-            if not ending.converged and ending.residuals.primal_error > _INFEASIBLE_ROUND:
+            if not termination.converged and termination.residuals.primal_error > _INFEASIBLE_ROUND:
                 return self.at_once()  # the chosen entries may have no feasible allocation
             previous = gap
-            gap, added = self._price(pool, active, ending)
-            settled = ending.residuals.primal_error <= FEASIBLE
-            if (settled and gap <= 0.5 * tolerance) or (not added and not ending.converged):
+            gap, added = self._price(pool, active, termination)
+            settled = termination.residuals.primal_error <= FEASIBLE
+            if (settled and gap <= 0.5 * tolerance) or (not added and not termination.converged):
                 break
             stands = not added and gap >= 0.9 * previous
             if stands and loose <= 1e-3 * tolerance:
@@ -215,13 +215,13 @@ class _Solve:
             if added <= _FEW_NEW_ENTRIES * form.narrow.shape[0]:
                 aim = min(aim, self._own_tolerance)
             loose = float(np.clip(aim, 1e-3 * tolerance, loose))
-            point = ending.point
+            point = termination.point
             if added:
                 old, form = form, make_form(problem, Restriction(np.flatnonzero(active)))
                 layout = self._layout(form)
                 point = self._carried(form, layout, old, gap)
-            ending = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
-        status = self._outcome(ending)
+            termination = self._run(form, layout, point, loose, f"{len(form.columns)} entries")
+        status = self._outcome(termination)
         if status not in (Status.OPTIMAL, Status.FAILED):
             return self.result(status)
         if gap <= max(tolerance, _ROUNDING_GAP) and (status == Status.OPTIMAL or settled):
@@ -248,36 +248,36 @@ class _Solve:
         else:
             loose = max(rule.first_gap, tolerance)
         self.built = self.iteration_log.elapsed
-        old, gap, ending = None, np.inf, None
+        old, gap, termination = None, np.inf, None
         for _ in range(self.options.rounds):
             form = make_form(self.problem, blocks.restriction())
             layout, note = self._layout(form), f"{form.blocks} blocks"
             if old is None:
-                ending = self._begin(form, layout, loose, note)
+                termination = self._begin(form, layout, loose, note)
             else:
                 point, mu = self._kept(gap)
                 point = carried_blocks(form, layout, old, point, mu)
-                ending = self._run(form, layout, point, loose, note)
-            if ending.stopped:
+                termination = self._run(form, layout, point, loose, note)
+            if termination.stopped:
                 break
-            if not ending.converged:
+            if not termination.converged:
                 return self.at_once()
-            gap, added = self._review(blocks, form, ending, final=loose <= tolerance)
+            gap, added = self._review(blocks, form, termination, final=loose <= tolerance)
             if loose <= tolerance and (gap <= self.settings.tolerance or not added):
                 break
             old, loose = form, tolerance
-        return self.result(self._outcome(ending))
+        return self.result(self._outcome(termination))
 
     def _review(
-        self, blocks: OpenBlocks, form: Form, ending: Termination, *, final: bool
+        self, blocks: OpenBlocks, form: Form, termination: Termination, *, final: bool
     ) -> tuple[float, int]:
         """Bring blocks in, and drop some before the last rounds; return gap and number in."""
-        prices = form.row_prices(ending.point.p)
-        gap = ending.residuals.gap / gap_scale(form, ending.residuals)
+        prices = form.row_prices(termination.point.p)
+        gap = termination.residuals.gap / gap_scale(form, termination.residuals)
         if final:
-            x, t = form.entries(ending.point.x, ending.point.t), ending.point.t
+            x, t = form.entries(termination.point.x, termination.point.t), termination.point.t
             bound = dual_bound(self.problem, prices, self.threads).value
-            gap = gap_between(self.problem, x, t, ending.residuals.value, bound)
+            gap = gap_between(self.problem, x, t, termination.residuals.value, bound)
             if gap <= self.settings.tolerance:
                 return gap, 0
         rule = self.options.blocks
@@ -317,7 +317,7 @@ class _Solve:
         self.path, self.form, self.point = [], form, point
         began = self.iteration_log.steps
 
-        def watch(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
+        def on_iteration(k: int, found: Residuals, gap: float, step: float, point: Point) -> bool:
             self.point = point
             if not self.path or gap < _PATH_SPACING * self.path[-1][1]:
                 self.path.append((slim(point), gap, found.mu))
@@ -336,21 +336,21 @@ class _Solve:
                 )
             )
 
-        ending = run(
+        termination = run(
             form,
             layout,
             point,
             tolerance,
             most or self.settings.max_iterations,
             self.elimination,
-            watch,
+            on_iteration,
             self.iteration_log.deadline,
             self.options,
         )
-        self.point = ending.point
-        return ending
+        self.point = termination.point
+        return termination
 
-    def _price(self, pool: Pool, active: Bools, ending: Termination) -> tuple[float, int]:
+    def _price(self, pool: Pool, active: Bools, termination: Termination) -> tuple[float, int]:
         """Bound the whole problem and add the entries that pay; return the gap and their number."""
         form = self.form
         if form is None or self.point is None:
@@ -362,7 +362,7 @@ class _Solve:
         del proof
         x = form.entries(self.point.x, self.point.t)
         t = self.point.t[: problem.scalars]
-        gap = gap_between(problem, x, t, ending.residuals.value, self.bound)
+        gap = gap_between(problem, x, t, termination.residuals.value, self.bound)
         reduced = kernels.reduced_costs(problem.rows.matrix, problem.cost, prices, self.threads)
         closed = active | (problem.lower == problem.upper)
         rule = self.options.columns
@@ -371,18 +371,20 @@ class _Solve:
         if len(added) and self.start is None:
             # Prices of a cold start still move, so the next best entries of each block come in as
             # well.
-            soon = _NEARLY_PAYS * ending.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
+            soon = _NEARLY_PAYS * termination.residuals.mu / (float(np.mean(self.point.x)) or 1.0)
             near = pool.best(reduced, closed | active, soon, 1, self.threads)
             order = np.argsort(reduced[near], kind="stable")
             active[near[order[: rule.added_early * len(added)]]] = True
         return gap, len(added)
 
-    def _outcome(self, ending: Termination | None) -> Status:
+    def _outcome(self, termination: Termination | None) -> Status:
         if self.iteration_log.outcome is not None:
             return self.iteration_log.outcome
-        if ending is not None and ending.stopped:
+        if termination is not None and termination.stopped:
             return Status.LIMIT
-        return Status.OPTIMAL if ending is not None and ending.converged else Status.FAILED
+        return (
+            Status.OPTIMAL if termination is not None and termination.converged else Status.FAILED
+        )
 
     def result(self, status: Status) -> Iterate:
         """Build the engine's result from the best point so far."""

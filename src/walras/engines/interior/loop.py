@@ -70,7 +70,7 @@ def run(
     tolerance: float,
     most: int,
     elimination: Elimination,
-    watch: Watcher,
+    on_iteration: Watcher,
     deadline: float = np.inf,
     options: InteriorOptions = DEFAULTS,
 ) -> Termination:
@@ -84,7 +84,7 @@ def run(
             hundredth of it where that is more.
         most: Iterations at most.
         elimination: The elimination of this form's blocks.
-        watch: Called once an iteration with (iteration, residuals, gap, step, point); True stops.
+        on_iteration: Called with (iteration, residuals, gap, step, point); True stops.
         deadline: ``time.perf_counter`` value at which to stop.
         options: Step fractions, and when a run counts as stalled.
     """
@@ -104,7 +104,7 @@ def run(
             since += 1
         limit = max(_RESIDUAL_SHARE * tolerance, min(tolerance, FEASIBLE))
         converged = gap <= tolerance and max(found.primal_error, found.dual_error) <= limit
-        stopped = watch(k, found, gap, length, point) or time.perf_counter() > deadline
+        stopped = on_iteration(k, found, gap, length, point) or time.perf_counter() > deadline
         if converged or stopped:
             return Termination(point, found, converged, stopped, k)
         if _is_stuck(form, best[1], since, length, tolerance, options.stalled_iterations):

@@ -73,7 +73,7 @@ class Agent:
         backend: What runs tasks.
         home: Its folder: journal and runs; one agent at a time.
         timing: How long leases last.
-        on_event: Told of each thing that happens, for the screen.
+        on_event: Called at each event with a line for the screen.
 
     Raises:
         ConflictError: Another agent uses the folder.
@@ -149,8 +149,8 @@ class Agent:
         for key in alive:
             if key not in machine.runs:
                 (self.backend.forget if key in machine.results else self.backend.stop)(key)
-        told = f"agent {one.name}, life {machine.incarnation}, serves {one.slots} slots"
-        self.on_event(f"{told} of {one.cluster}; {len(machine.runs)} runs adopted")
+        title = f"agent {one.name}, life {machine.incarnation}, serves {one.slots} slots"
+        self.on_event(f"{title} of {one.cluster}; {len(machine.runs)} runs adopted")
 
     def _turn(self) -> None:
         machine = self._machine
@@ -162,8 +162,8 @@ class Agent:
                 self._do(
                     machine.ended(key, ended.outcome, ended.seconds, ended.exit_code, ended.log)
                 )
-                told = machine.results[key].outcome
-                self.on_event(f"placement {key[0]} ended: {told}")
+                outcome = machine.results[key].outcome
+                self.on_event(f"placement {key[0]} ended: {outcome}")
                 self._soon = 0.0  # tell it at once
             self.backend.forget(ended.key)
         machine.looked(now(), self.backend.waiting())

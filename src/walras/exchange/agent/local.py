@@ -96,8 +96,8 @@ class Local:
         except OSError as error:
             folder.mkdir(exist_ok=True)
             (folder / "log").write_text(f"walras: cannot start: {error}\n", encoding="utf-8")
-            told = {"outcome": "node_fail", "seconds": 0.0}
-            shim.write(str(folder), "exit.json", told)
+            ended = {"outcome": "node_fail", "seconds": 0.0}
+            shim.write(str(folder), "exit.json", ended)
         self._known.add(key)
 
     def extend(self, key: Key, until: float) -> None:
@@ -124,9 +124,9 @@ class Local:
             gone = self._reaped(key) and not (folder / "exit.json").exists()
             if gone and not self._settle(folder) and not (folder / "exit.json").exists():
                 shim.write(str(folder), "exit.json", {"outcome": "node_fail"})  # never began
-            told = _read(folder / "exit.json")
-            if told is not None:
-                found.append(_exit(key, told, folder))
+            ended = _read(folder / "exit.json")
+            if ended is not None:
+                found.append(_exit(key, ended, folder))
         return found
 
     def waiting(self) -> tuple[Key, ...]:
@@ -182,11 +182,11 @@ def _deadline(folder: Path, until: float) -> None:
     fresh.replace(folder / "deadline")
 
 
-def _exit(key: Key, told: Mapping[str, Any], folder: Path) -> Exit:
+def _exit(key: Key, ended: Mapping[str, Any], folder: Path) -> Exit:
     try:
         with (folder / "log").open("rb") as log:
             log.seek(max(log.seek(0, os.SEEK_END) - LOG_BYTES, 0))
             text = tail(log.read())
     except OSError:
         text = ""
-    return Exit(key, told["outcome"], told.get("seconds"), told.get("exit_code"), text)
+    return Exit(key, ended["outcome"], ended.get("seconds"), ended.get("exit_code"), text)

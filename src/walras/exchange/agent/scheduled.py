@@ -92,8 +92,8 @@ class Scheduled:
     def adopt(self) -> list[Key]:
         """Every run that was asked for and is not forgotten: it may be alive."""
         for path in sorted(self._jobs.glob("*.json")):
-            told = json.loads(path.read_bytes())
-            grant = Grant(**told)
+            record = json.loads(path.read_bytes())
+            grant = Grant(**record)
             key = (grant.placement, grant.token)
             self._runs[key] = grant
             if self._mark(key).exists():

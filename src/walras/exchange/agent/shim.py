@@ -111,10 +111,10 @@ def _out_of_memory(folder: str) -> bool:
 
 def _watch(folder: str, child: int, limit: float | None) -> tuple[str, int | None]:
     """Wait for the child, the lease, the time limit or SIGTERM; outcome and status."""
-    told: list[int] = []
+    signals: list[int] = []
     read, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.set_wakeup_fd(write)
-    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
     signal.signal(signal.SIGCHLD, lambda *_: None)
     deadline, last = _deadline(folder, 0.0), _now() + limit if limit is not None else None
     while True:
@@ -124,7 +124,7 @@ def _watch(folder: str, child: int, limit: float | None) -> tuple[str, int | Non
                 return "", os.waitstatus_to_exitcode(status)
         deadline = _deadline(folder, deadline)
         now = _now()
-        if told:
+        if signals:
             return "stopped", None
         if now >= deadline:
             return "unreachable", None
@@ -183,8 +183,8 @@ def run(folder: str) -> int:
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             with open(os.path.join(folder, "log"), "a", encoding="utf-8") as log:
                 log.write(f"walras: cannot start {spec['command'][0]}: {error}\n")
-            told = {"outcome": "failed", "seconds": 0.0, "exit_code": 127}
-            write(folder, "exit.json", told)
+            record = {"outcome": "failed", "seconds": 0.0, "exit_code": 127}
+            write(folder, "exit.json", record)
             return 0
         write(folder, "pid.json", {"shim": os.getpid(), "child": child.pid, "began": began})
         outcome, code = _watch(folder, child.pid, spec.get("time_limit"))

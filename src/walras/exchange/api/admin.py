@@ -89,9 +89,9 @@ async def create_token(request: Request, body: TokenIn, key: IdempotencyKey = No
             owner=body.tenant,
             expires=expires,
         )
-        told = {"name": body.name, "scopes": list(scopes), "tenant": body.tenant}
-        audit.record(tx, now, caller.name, "token.create", uid, told)
-        made = told | {
+        details = {"name": body.name, "scopes": list(scopes), "tenant": body.tenant}
+        audit.record(tx, now, caller.name, "token.create", uid, details)
+        made = details | {
             "uid": uid,
             "prefix": derived(secret, salt)[:8],
             "created": now,

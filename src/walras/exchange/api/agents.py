@@ -83,7 +83,7 @@ async def synced(request: Request, uid: Uid, body: SyncIn, key: IdempotencyKey =
 
 
 def _allow(tx: Transaction, caller: Caller, uid: str) -> None:
-    """Check that the agent is there and is the caller's; others' are not told of."""
+    """Check that the agent is there and is the caller's; another provider's agent is not found."""
     of = listings.cluster_of_agent(tx, uid)
     try:
         if of is not None:

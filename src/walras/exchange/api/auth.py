@@ -53,7 +53,7 @@ class Authenticator:
         """Who asks, and the token itself.
 
         Raises:
-            UnauthorisedError: There is no token, or it is not valid; which of them is not told.
+            UnauthorisedError: There is no token, or it is not valid; the answer is the same.
         """
         token = _bearer(headers.get(b"authorization", b""))
         return await self.known(token), token

@@ -102,7 +102,7 @@ def _now(tx: Transaction, now: float, uid: str, timing: Timing) -> list[Blocker]
 
 
 def _shown(tx: Transaction, blocker: Blocker, owner: str | None) -> dict[str, Any]:
-    """A blocker as it is told: another tenant's task has no name."""
+    """A blocker as it is shown: another tenant's task has no name."""
     if blocker.code == "reserved" and owner is not None:
         try:
             queries.find(tx, blocker.word, owner)

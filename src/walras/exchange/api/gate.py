@@ -196,14 +196,14 @@ class Gate:
             self.metrics.seconds.labels(method, route).observe(seconds)
         level = logging.DEBUG if scope["path"] in _QUIET else logging.INFO
         if log.isEnabledFor(level):
-            told = {
+            fields = {
                 "method": scope["method"],
                 "path": scope["path"],
                 "status": one.status,
                 "ms": round(1000.0 * seconds, 2),
                 "token": one.caller,
             }
-            log.log(level, "request", extra=told)
+            log.log(level, "request", extra=fields)
 
 
 def _host(headers: dict[bytes, bytes]) -> str:

@@ -100,7 +100,7 @@ class Oidc:
         """Who a token belongs to.
 
         Raises:
-            UnauthorisedError: It is not valid, or the issuer cannot be asked; which is not told.
+            UnauthorisedError: It is not valid, or the issuer does not answer; both look the same.
         """
         keys = await self._known(_KEPT)
         try:

@@ -209,8 +209,8 @@ def _field(request: Request, item: Mapping[str, Any]) -> dict[str, str]:
         where = pointer or "body"
     else:
         pointer, where = "", f"{_PLACES.get(str(place), place)} {'.'.join(names)}".strip()
-    told = {"detail": f"{where}: {_words(item)}", "pointer": pointer}
-    return told | {"allowed": _allowed(request, item)}
+    fault = {"detail": f"{where}: {_words(item)}", "pointer": pointer}
+    return fault | {"allowed": _allowed(request, item)}
 
 
 def _words(item: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ def serve(
         handlers: Who does further kinds of jobs.
         oidc: Verifies tokens of a trusted issuer.
         log_level: The least level of the logs, which are JSON on standard error.
-        on_start: Told the address and the exchange once it listens.
+        on_start: Called with the address and the exchange once it listens.
 
     Raises:
         ServeError: The port cannot be had, or TLS is asked for.

@@ -59,7 +59,7 @@ def tenant_of(caller: Caller, asked: str | None) -> str:
     """The tenant for which a caller submits.
 
     Raises:
-        NotFoundError: It is another one's; whether it exists is not told.
+        NotFoundError: It does not exist, or is another one's; the answer is the same.
     """
     if caller.tenant is None:
         return asked or _FALLBACK

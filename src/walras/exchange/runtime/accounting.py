@@ -35,4 +35,4 @@ class Accounting:
         """Account for rounds; where there are more, go on at once."""
         count = held.exchange.write(lambda tx, now: regret.account(tx, _BATCH))
         after = 0.0 if count == _BATCH else self.every
-        held.again(lambda tx, now: None, after, told={"rounds": count})
+        held.again(lambda tx, now: None, after, result={"rounds": count})

@@ -46,4 +46,4 @@ class Auditing:
 
         count = held.exchange.write(work)
         after = 0.0 if count == _BATCH else self.every
-        held.again(lambda tx, now: None, after, told={"results": count})
+        held.again(lambda tx, now: None, after, result={"results": count})

@@ -214,8 +214,8 @@ class Background:
         self.metrics.jobs.labels(kind, state).inc()
 
     def _failed(self, held: Held, error: Exception) -> None:
-        told = {"error": str(error) if isinstance(error, ExchangeError) else type(error).__name__}
+        result = {"error": str(error) if isinstance(error, ExchangeError) else type(error).__name__}
         try:
-            held.finish(lambda tx, now: None, state="failed", told=told)
+            held.finish(lambda tx, now: None, state="failed", result=result)
         except (LostError, ExchangeError) as other:
             log.warning("a failed job of kind %s was not ended: %s", held.job.kind, other)

@@ -61,7 +61,7 @@ def _take(stream: BinaryIO) -> bytes | None:
 
 
 def _end_with(parent: int) -> None:
-    """End when the parent is gone: it cannot be told while something computes."""
+    """End when the parent is gone: it reads no message while something computes."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)

@@ -38,14 +38,14 @@ class Held:
     ended: bool = False
 
     def finish(
-        self, work: Callable[[Transaction, float], T], *, state: str = "done", told: Any = None
+        self, work: Callable[[Transaction, float], T], *, state: str = "done", result: Any = None
     ) -> T:
         """Store what the job made and end it, in one transaction.
 
         Args:
             work: Stores it; its value is given back.
             state: ``done`` or ``failed``.
-            told: The job's result, or a function of the work's value that gives it.
+            result: The job's result, or a function of the work's value that gives it.
 
         Raises:
             LostError: Another process has taken the job over; nothing was stored.
@@ -53,8 +53,8 @@ class Held:
 
         def both(tx: Transaction, now: float) -> T:
             value = work(tx, now)
-            result = told(value) if callable(told) else told
-            if not jobs.end(tx, self.job, state, result):
+            stored = result(value) if callable(result) else result
+            if not jobs.end(tx, self.job, state, stored):
                 raise LostError(self.job.kind)
             return value
 
@@ -63,7 +63,7 @@ class Held:
         return value
 
     def again(
-        self, work: Callable[[Transaction, float], T], after: float, *, told: Any = None
+        self, work: Callable[[Transaction, float], T], after: float, *, result: Any = None
     ) -> T:
         """Store what the job made, and let it run again after some seconds, in one transaction.
 
@@ -73,8 +73,8 @@ class Held:
 
         def both(tx: Transaction, now: float) -> T:
             value = work(tx, now)
-            result = told(value) if callable(told) else told
-            if not jobs.again(tx, self.job, now + after, result):
+            stored = result(value) if callable(result) else result
+            if not jobs.again(tx, self.job, now + after, stored):
                 raise LostError(self.job.kind)
             return value
 

@@ -41,12 +41,12 @@ class Learner:
         return asked[0] if asked else next(iter(keys), None)
 
     def handle(self, held: Held) -> None:
-        """Judge or train, and store what came of it with the end of the job."""
+        """Train or compare, and store the outcome with the end of the job."""
         # Imported here: arrays take a part of a second, and most processes never train.
-        from walras.exchange.runtime.lessons import Lessons  # noqa: PLC0415
+        from walras.exchange.runtime.learning_job import LearningJob  # noqa: PLC0415
 
         try:
-            told = Lessons(held, self.compute, self.every, self.fresh).learn()
+            outcome = LearningJob(held, self.compute, self.every, self.fresh).run()
         finally:
             self.compute.close()
-        log.info("predictors: %s", told)
+        log.info("predictors: %s", outcome)

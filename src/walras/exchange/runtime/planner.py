@@ -18,12 +18,12 @@ class Outcome:
     Attributes:
         state: ``published``, or ``fallback`` where it is not what the policy asked for.
         plan: Where tasks go.
-        told: Columns of the round: hash, snapshot, decision, makespan, bound, gap, method, …
+        columns: Columns of the round: hash, snapshot, decision, makespan, bound, gap, method, …
     """
 
     state: str
     plan: list[Placed]
-    told: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.deciding import asked
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.planner import Outcome, Played
-from walras.exchange.service.snapshots import PRIOR, plan_of, snapshot, snapshot_of, told
+from walras.exchange.service.snapshots import PRIOR, plan_of, round_columns, snapshot, snapshot_of
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import cluster, meta, predictor
 from walras.exchange.store.statements import Statement, Transaction, given
@@ -170,7 +170,7 @@ def _outcome(taken: Taken, decision: Decision, why: str) -> Outcome:
         raise ComputeError(
             f"the plan breaks a rule: {broken[0]}", where="check", remedy="see the service's log"
         )
-    columns = told(decision, taken.snapshot)
+    columns = round_columns(decision, taken.snapshot)
     if why:
         columns["why"] = f"{why}; {columns['why']}" if columns["why"] else why
     state = "published" if decision.state == "ok" and not why else "fallback"

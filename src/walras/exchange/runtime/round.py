@@ -82,17 +82,17 @@ class Rounds:
             if outcome is None:
                 rounds.end(tx, now, seq, "failed", why="no plan passed the check; see the log")
                 return 0
-            told = dict(outcome.told)
-            return len(rounds.publish(tx, now, seq, outcome.state, outcome.plan, **told))
+            columns = dict(outcome.columns)
+            return len(rounds.publish(tx, now, seq, outcome.state, outcome.plan, **columns))
 
         def result(placed: int) -> dict[str, Any]:
             return {"seq": seq, "placed": placed}
 
         if held.job.subject == TIMER:
             left = max(exchange.settings.interval - (time.monotonic() - began), 0.0)
-            placed = held.again(publish, left, told=result)
+            placed = held.again(publish, left, result=result)
         else:
-            placed = held.finish(publish, told=result)
+            placed = held.finish(publish, result=result)
         self._step("publish", before)
         self._step("whole", began)
         self._count(outcome, placed)
@@ -124,6 +124,6 @@ class Rounds:
     def _count(self, outcome: Outcome | None, placed: int) -> None:
         self.metrics.rounds.labels("failed" if outcome is None else outcome.state).inc()
         self.metrics.placed.inc(placed)
-        gap = None if outcome is None else outcome.told.get("gap")
+        gap = None if outcome is None else outcome.columns.get("gap")
         if gap is not None:
             self.metrics.gap.set(gap)

@@ -98,13 +98,13 @@ def score(data: bytes) -> bytes:
     runs = promotion.Runs(
         rows.round, rows.cluster, rows.seconds, rows.success, rows.propensity, rows.size, rows.slots
     )
-    candidate = told(rows, Predictor.from_bytes(more["candidate"]))
+    candidate = predicted(rows, Predictor.from_bytes(more["candidate"]))
     if "active" in more:
-        other = told(rows, Predictor.from_bytes(more["active"]))
+        other = predicted(rows, Predictor.from_bytes(more["active"]))
     else:
         shape = len(rows.clusters), len(rows)
         nothing = np.zeros(len(rows))
-        other = promotion.Told(
+        other = promotion.Predictions(
             np.full(shape, facts["seconds"]), np.full(shape, facts["success"]), nothing, nothing
         )
     found = promotion.judge(runs, other, candidate, facts["age"])
@@ -120,14 +120,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def told(rows: Rows, predictor: Predictor) -> promotion.Told:
+def predicted(rows: Rows, predictor: Predictor) -> promotion.Predictions:
     """What a predictor says of rows, which have its features."""
     import pandas as pd  # noqa: PLC0415
 
     frame = pd.DataFrame(rows.features.astype(np.float64), columns=list(rows.feature_names))
     found = predictor.predict(frame, clusters=rows.clusters)
     k = np.arange(len(rows))
-    return promotion.Told(
+    return promotion.Predictions(
         np.clip(found.times, 1e-6, 1e15),
         found.success,
         found.low[rows.cluster, k],

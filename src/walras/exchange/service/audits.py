@@ -463,6 +463,6 @@ def marks(tx: Transaction, uid: str, owner: str | None, attempt: int) -> dict[st
     for number, observed, weight, rejected, reason in tx.rows(_MARKS, task_=key):
         if number == attempt:
             states = [str(state) for _, state in tx.rows(_OF_RESULT, observation_=observed)]
-            told = {"result": weight, "rejected": rejected, "reason": reason, "audits": states}
-            made |= told
+            details = {"result": weight, "rejected": rejected, "reason": reason, "audits": states}
+            made |= details
     return made

@@ -259,8 +259,8 @@ def reject(tx: Transaction, now: float, version: int, verdict: Verdict) -> None:
 
 def decide(tx: Transaction, now: float, shadow: Model, verdict: Verdict) -> None:
     """Keep what a look said of a shadow, and promote or reject it."""
-    told = shadow.scores | {"why": verdict.why, "look": verdict.scores}
-    if not tx.run(_SCORED, version_=shadow.version, scores_=document(told)):
+    scores = shadow.scores | {"why": verdict.why, "look": verdict.scores}
+    if not tx.run(_SCORED, version_=shadow.version, scores_=document(scores)):
         return  # it was promoted or rejected meanwhile
     if verdict.decision == "promote":
         predictors.promote(tx, now, shadow.version, "service")

@@ -295,7 +295,7 @@ def _over_at(
     if started is None or limit is None:
         return None
     since = float(tx.value(_FACT, name=_EXTENDED) or 0.0)
-    # A start that another clock told, before a jump, is none of this one's times.
+    # A start by another clock, before a jump, is no time of this clock.
     return min(max(started, since), now) + limit + timing.overtime
 
 

@@ -36,7 +36,7 @@ Decision = Literal["promote", "wait", "reject"]
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Predictions:
     """What a predictor says of n runs on M clusters.
 
     Attributes:
@@ -107,7 +107,7 @@ def look(count: int) -> tuple[int, float] | None:
     return FIRST * 2**doublings, _ALPHA / 2 ** (doublings + 1)
 
 
-def judge(runs: Runs, active: Told, candidate: Told, age: float) -> Verdict:
+def judge(runs: Runs, active: Predictions, candidate: Predictions, age: float) -> Verdict:
     """Whether the candidate is promoted.
 
     Args:
@@ -132,7 +132,12 @@ def judge(runs: Runs, active: Told, candidate: Told, age: float) -> Verdict:
 
 
 def _failed(
-    runs: Runs, active: Told, candidate: Told, kept: Bools, alpha: float, scores: dict[str, Any]
+    runs: Runs,
+    active: Predictions,
+    candidate: Predictions,
+    kept: Bools,
+    alpha: float,
+    scores: dict[str, Any],
 ) -> str:
     """The first test that failed, or nothing."""
     weight = np.minimum(1.0 / runs.propensity, _MOST)
@@ -155,15 +160,15 @@ def _failed(
     return ""
 
 
-def time_error(runs: Runs, told: Told) -> Floats:
+def time_error(runs: Runs, predicted: Predictions) -> Floats:
     """(n,) |log predicted - log measured|."""
-    own = told.seconds[runs.cluster, np.arange(len(runs))]
+    own = predicted.seconds[runs.cluster, np.arange(len(runs))]
     return np.asarray(np.abs(np.log(own) - np.log(runs.seconds)))
 
 
-def log_loss(runs: Runs, told: Told) -> Floats:
+def log_loss(runs: Runs, predicted: Predictions) -> Floats:
     """(n,) -log of the chance of what came."""
-    own = told.chance[runs.cluster, np.arange(len(runs))]
+    own = predicted.chance[runs.cluster, np.arange(len(runs))]
     came = np.where(runs.success > 0.5, own, 1.0 - own)
     return np.asarray(-np.log(np.clip(came, _EDGE, 1.0)))
 
@@ -197,9 +202,9 @@ def worse_by(own: Floats, other: Floats, weight: Floats, alpha: float) -> dict[s
     return {"found": middle / mean + _MARGIN, "upper": upper / mean + _MARGIN}
 
 
-def coverage(runs: Runs, told: Told, timed: Bools) -> dict[int, float]:
+def coverage(runs: Runs, predicted: Predictions, timed: Bools) -> dict[int, float]:
     """Share of the measured seconds within their intervals, of each cluster with 30 of them."""
-    inside = (told.low <= runs.seconds) & (runs.seconds <= told.high)
+    inside = (predicted.low <= runs.seconds) & (runs.seconds <= predicted.high)
     found = {}
     for i in np.unique(runs.cluster[timed]).tolist():
         mine = timed & (runs.cluster == i)
@@ -208,7 +213,9 @@ def coverage(runs: Runs, told: Told, timed: Bools) -> dict[int, float]:
     return found
 
 
-def makespans(runs: Runs, active: Told, candidate: Told, kept: Bools) -> tuple[float, float]:
+def makespans(
+    runs: Runs, active: Predictions, candidate: Predictions, kept: Bools
+) -> tuple[float, float]:
     """Mean doubly robust makespan of the plans that each of the two would make, in seconds.
 
     A task's time on a cluster is the mean of both predictions, and where the task ran there, what
@@ -220,8 +227,8 @@ def makespans(runs: Runs, active: Told, candidate: Told, kept: Bools) -> tuple[f
     for number in np.unique(runs.round[kept & (runs.round >= 0)]):
         tasks = np.flatnonzero(kept & (runs.round == number))
         used = np.unique(runs.cluster[tasks])
-        for k, told in enumerate((active, candidate)):
-            said = told.seconds[np.ix_(used, tasks)]
+        for k, predicted in enumerate((active, candidate)):
+            said = predicted.seconds[np.ix_(used, tasks)]
             plan = used[planned(said, runs.size[tasks], runs.slots[used])]
             seconds = middle[plan, tasks]
             ran = (plan == runs.cluster[tasks]) & ~np.isnan(runs.seconds[tasks])

@@ -249,12 +249,12 @@ def detail(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
     if row is None or owner not in (None, row[2]):
         raise missing(uid)
     spec, names, features, labels, auditable = row[len(_NAMES) :]
-    told = json.loads(spec)
+    stated = json.loads(spec)
     keys = json.loads(names)
     values = struct.unpack(f"<{len(keys)}f", bytes(features))
     return _short(row) | {
-        "command": told["command"],
-        "environment": sorted(told.get("environment", {})),
+        "command": stated["command"],
+        "environment": sorted(stated.get("environment", {})),
         "requires": json.loads(labels),
         "features": dict(zip(keys, values, strict=True)),
         "auditable": bool(auditable),

@@ -24,7 +24,7 @@ class Placed:
         cluster: Key of the cluster.
         slots: Slots it takes.
         propensity: Chance of this cluster where it was drawn at random, else None.
-        receipt: What is told of the placement, as JSON.
+        receipt: The placement's figures and reasons, as JSON.
         predicted: Seconds that it is expected to take, or None.
     """
 
@@ -131,17 +131,17 @@ _ENDING = (
 )  # fmt: skip
 
 
-def end(tx: Transaction, now: float, seq: int, state: str, **told: Any) -> bool:
+def end(tx: Transaction, now: float, seq: int, state: str, **columns: Any) -> bool:
     """End a round that computes; whether it did."""
-    values = {f"{name}_": told.get(name) for name in _ENDING}
+    values = {f"{name}_": columns.get(name) for name in _ENDING}
     done = tx.run(_END_ROUND, seq=seq, state_=state, now=now, **values)
     if done:
-        events.tell(tx, now, f"round.{state}", str(seq), told.get("summary"), tenant=None)
+        events.tell(tx, now, f"round.{state}", str(seq), columns.get("summary"), tenant=None)
     return bool(done)
 
 
 def publish(
-    tx: Transaction, now: float, seq: int, state: str, plan: Sequence[Placed], **told: Any
+    tx: Transaction, now: float, seq: int, state: str, plan: Sequence[Placed], **columns: Any
 ) -> list[int]:
     """Publish a plan at once; the keys of the tasks that were placed.
 
@@ -154,8 +154,12 @@ def publish(
             continue
         placed.append(item.task)
         offers.append(_offer(item, int(attempt), seq, now))
-    counts = {"placed": len(placed), "changed": len(plan) - len(placed), **told.pop("counts", {})}
-    if not end(tx, now, seq, state, counts=document(counts), summary=counts, **told):
+    counts = {
+        "placed": len(placed),
+        "changed": len(plan) - len(placed),
+        **columns.pop("counts", {}),
+    }
+    if not end(tx, now, seq, state, counts=document(counts), summary=counts, **columns):
         raise RuntimeError(f"round {seq} has ended before")  # undone with its transaction
     tx.many(_OFFER, offers)
     return placed

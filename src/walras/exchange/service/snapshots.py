@@ -1,6 +1,6 @@
 """Reads what a round decides from, and makes of a decision what is published.
 
-All waiting tasks are counted, ordered and told how many come before them; only as many as the
+All waiting tasks are counted and ordered, each with the number before it; only as many as the
 window may need are listed with features, so that a snapshot stays small enough to be kept.
 """
 
@@ -280,7 +280,7 @@ def _shared(decision: Decision, predictor: str) -> dict[str, Any]:
     }
 
 
-def told(decision: Decision, taken: Snapshot) -> dict[str, Any]:
+def round_columns(decision: Decision, taken: Snapshot) -> dict[str, Any]:
     """The columns of a round, as :func:`walras.exchange.service.rounds.publish` takes them.
 
     Args:

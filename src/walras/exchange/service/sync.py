@@ -166,7 +166,7 @@ def sync(tx: Transaction, now: float, uid: str, message: Sync, timing: Timing) -
         NotFoundError: There is no such agent.
         StaleError: The message is not newer than the last one.
     """
-    found = _heard(tx, now, uid, message)
+    found = _agent_of(tx, now, uid, message)
     until = now + timing.held
     answer = Answer(lease_seconds=timing.lease)
     for result in message.finished:
@@ -177,7 +177,7 @@ def sync(tx: Transaction, now: float, uid: str, message: Sync, timing: Timing) -
     return answer
 
 
-def _heard(tx: Transaction, now: float, uid: str, message: Sync) -> _Agent:
+def _agent_of(tx: Transaction, now: float, uid: str, message: Sync) -> _Agent:
     row = tx.first(_AGENT, uid=uid)
     if row is None:
         raise NotFoundError(

@@ -1,4 +1,4 @@
-"""How long leases last, and who may wait for whom."""
+"""How long leases last, and how long each side waits for the other."""
 
 from __future__ import annotations
 

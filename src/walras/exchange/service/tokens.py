@@ -138,7 +138,7 @@ def caller(tx: Transaction, now: float, token: str) -> Caller:
     """Who a token belongs to.
 
     Raises:
-        UnauthorisedError: It is unknown, revoked or expired; which of them is not told.
+        UnauthorisedError: It is unknown, revoked or expired; the answer is the same.
     """
     row: tuple[Any, ...] | None = tx.first(_FIND, hash=hash_of(token))
     if row is None or row[5] is not None or (row[4] is not None and row[4] <= now):

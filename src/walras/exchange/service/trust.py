@@ -190,7 +190,7 @@ def contradict(tx: Transaction, now: float, number: int, actor: str, why: str) -
         raise NotFoundError(f"there is no result {number}", where="observation")
     count = tx.run(_QUARANTINE, provider_=provider)
     tx.run(_DISTRUST, provider_=provider, now=now)
-    told = {"result": number, "why": why, "quarantined": count}
-    audit.record(tx, now, actor, "provider.quarantine", str(provider), told)
-    events.tell(tx, now, "provider.quarantined", str(provider), told, tenant=None)
+    details = {"result": number, "why": why, "quarantined": count}
+    audit.record(tx, now, actor, "provider.quarantine", str(provider), details)
+    events.tell(tx, now, "provider.quarantined", str(provider), details, tenant=None)
     return count

@@ -158,7 +158,7 @@ def _late(pairs: Pairs, sums: Sums, j: int) -> bool:
 def _best(
     pairs: Pairs, sums: Sums, j: int, missing: float, price: float, least: float
 ) -> tuple[int, int, int]:
-    """The change that gains most, moves paid: the task's place, whom it swaps with, their place."""
+    """The change that gains most, moves paid: new place, swap partner and its new place."""
     best, place, other, there = -least, -1, -1, -1
     o = pairs.cluster[j, sums.place[j]]
     for q in range(pairs.cluster.shape[1]):

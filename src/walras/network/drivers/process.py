@@ -59,7 +59,7 @@ class Process:
         self._node_config = unpack_node_config(setup["node_config"])
         network_config = unpack_network_config(setup["network_config"])
         self._log = _logger(self._folder / f"centre-{self._node_config.centre:03d}.log")
-        self._journal = RecordedNode(
+        self._recorded = RecordedNode(
             self._folder,
             self._node_config,
             network_config,
@@ -69,22 +69,22 @@ class Process:
         own = {"deployment": setup["deployment"], "node_config": setup["node_config"]}
         if setup["resume"]:
             _check_own(self._folder, self._node_config.centre, own)
-            self._journal.resume()
+            self._recorded.resume()
         else:
-            self._journal.begin()
+            self._recorded.begin()
             write_whole(
                 node_config_path(self._folder, self._node_config.centre), json.dumps(own).encode()
             )
         self._enforcer = Enforcer.of(setup["cgroup"], self._log.info)
         allowed = {int(j): key for j, key in setup["allowed"].items()}
-        self._post = Transport(
+        self._transport = Transport(
             Keys(**setup["keys"]), setup["listen"], allowed, network_config.codec.limit
         )
-        self._pace = _pace(setup["pace"], self._journal, self._post.lost)
+        self._pace = _pace(setup["pace"], self._recorded, self._transport.lost)
         if setup["extend"]:
-            self._journal.extend(int(setup["extend"]), self._pace.now)
+            self._recorded.extend(int(setup["extend"]), self._pace.now)
         unit = "rounds" if setup["pace"]["kind"] == "rounds" else "ms"
-        self._events = EventLog(self._log.info, self._journal.node, self._pace.now, unit)
+        self._events = EventLog(self._log.info, self._recorded.node, self._pace.now, unit)
         self._every = int(setup["every"])
         self._steps: list[tuple[float, ...]] = []  # steps that are not reported yet
         self._descriptor = sys.stdin.fileno()
@@ -96,38 +96,38 @@ class Process:
     def run(self) -> None:
         """Run until the launcher asks to stop, or has ended."""
         os.set_blocking(self._descriptor, False)
-        self._post.watch(self._descriptor)
-        say({"bound": self._post.address, "known": knowledge(self._journal.node)})
+        self._transport.watch(self._descriptor)
+        say({"bound": self._transport.address, "known": knowledge(self._recorded.node)})
         self._listen()
         try:
             while not self._stopped:
                 self._turn()
-            self._journal.close()
-            self._events.end(self._journal.node)
+            self._recorded.close()
+            self._events.end(self._recorded.node)
             say({"final": self._state(final=True), "steps": self._steps})
         except WalrasError as error:
             self._log.error("ended early: %s", error)
             raise
         finally:
             self._enforcer.close()
-            self._post.close()
-            self._journal.drop()
+            self._transport.close()
+            self._recorded.drop()
 
     def _turn(self) -> None:
         """Wait for the next event, and do what is due."""
         wait = self._pace.wait() if self._started else 1000
-        if self._descriptor in self._post.wait(wait):
+        if self._descriptor in self._transport.wait(wait):
             self._listen()
-        self._repeat(self._post.returned())
-        for sender, data in self._post.messages():
+        self._repeat(self._transport.returned())
+        for sender, data in self._transport.messages():
             self._take(sender, data)
         if not self._started:
             return
         for sender, data in self._pace.due():
             self._apply(sender, data)
         if self._pace.ready():
-            for receiver, data in self._journal.tick(self._pace.tick()):
-                self._post.send(receiver, data)
+            for receiver, data in self._recorded.tick(self._pace.tick()):
+                self._transport.send(receiver, data)
             self._after_tick()
         if time.monotonic() - self._reported > _REPORT:
             self._reported = time.monotonic()
@@ -137,12 +137,12 @@ class Process:
 
     def _after_tick(self) -> None:
         """Enforce the share, log changes, and record the step for the launcher."""
-        node, now = self._journal.node, self._pace.now
+        node, now = self._recorded.node, self._pace.now
         share = node.share(now)
         self._enforcer.enforce(share * self._node_config.unit)
-        self._events.look(node, now, self._post.lost)
+        self._events.look(node, now, self._transport.lost)
         if node.ticks == node.last_step or (not node.resting and node.ticks % self._every == 0):
-            held, sent = int(node.ledger.held[0]), self._journal.bytes_sent
+            held, sent = int(node.ledger.held[0]), self._recorded.bytes_sent
             self._steps.append((node.life[1], node.ticks, time.time(), share, held, sent))
 
     def _listen(self) -> None:
@@ -157,23 +157,23 @@ class Process:
             said = json.loads(line)
             if "peers" in said:
                 peers = {int(j): Peer(*peer) for j, peer in said["peers"].items()}
-                self._post.connect(peers)
+                self._transport.connect(peers)
                 self._repeat(peers)
             if "know" in said:
-                say({"known": knowledge(self._journal.node)})
+                say({"known": knowledge(self._recorded.node)})
             self._started = self._started or "start" in said
             self._stopped = self._stopped or "stop" in said
 
     def _repeat(self, receivers: Container[int]) -> None:
         """Send the latest messages again to receivers that may not have got them."""
-        for receiver, data in self._journal.last_out:
+        for receiver, data in self._recorded.last_out:
             if receiver in receivers:
-                self._post.send(receiver, data)
+                self._transport.send(receiver, data)
 
     def _take(self, sender: int, data: bytes) -> None:
         """Read a message's header; queue the message or reject it."""
         try:
-            head = self._journal.node.network_config.codec.peek(data)
+            head = self._recorded.node.network_config.codec.peek(data)
         except MessageError as error:
             self._refuse("malformed", f"from centre {sender}: {error}")
             return
@@ -184,7 +184,7 @@ class Process:
 
     def _apply(self, sender: int, data: bytes) -> None:
         try:
-            self._journal.take(data, self._pace.now)
+            self._recorded.take(data, self._pace.now)
         except MessageError as error:
             self._refuse("malformed", f"from centre {sender}: {error}")
 
@@ -195,13 +195,13 @@ class Process:
         self._refused[kind] = self._refused.get(kind, 0) + 1
 
     def _note_refusals(self) -> None:
-        for reason in self._post.refused:
+        for reason in self._transport.refused:
             if reason not in self._refused:
                 self._log.warning("turned away: %s", reason)
-        self._refused.update(self._post.refused)
+        self._refused.update(self._transport.refused)
 
     def _state(self, *, final: bool = False) -> Json:
-        node, now = self._journal.node, self._pace.now
+        node, now = self._recorded.node, self._pace.now
         state: Json = {
             "centre": self._node_config.centre,
             "epoch": node.life[1],
@@ -212,7 +212,7 @@ class Process:
             "leased": node.view.leased(now),
             "done": node.done,
             "ended": node.view.ended.tolist(),
-            "bytes": self._journal.bytes_sent,
+            "bytes": self._recorded.bytes_sent,
             "enforced": self._enforcer.active,
             "refused": {**self._refused, **node.refused},
         }
@@ -295,12 +295,12 @@ def _check_own(folder: Path, centre: int, own: Json) -> None:
         )
 
 
-def _pace(pace: Any, journal: RecordedNode, lost: Set[int]) -> Pace:
+def _pace(pace: Any, recorded: RecordedNode, lost: Set[int]) -> Pace:
     check_keys(pace, "pace", ("kind", "period", "patience"))
     if pace["kind"] == "rounds":
-        return Rounds(journal, float(pace["patience"]), lost)
+        return Rounds(recorded, float(pace["patience"]), lost)
     if pace["kind"] == "clock":
-        return Clock(journal, int(pace["period"]))
+        return Clock(recorded, int(pace["period"]))
     raise InputError(
         f"is {pace['kind']!r}", where="pace", allowed="rounds or clock", remedy="choose one"
     )

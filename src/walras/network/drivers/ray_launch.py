@@ -12,7 +12,7 @@ from walras.network.drivers.launch import Child, Host
 _SECONDS = 60.0
 
 
-class _Keeper:
+class _ProcessActor:
     """An actor that holds one centre's process on its node."""
 
     def __init__(self, address: str, log: str) -> None:
@@ -47,8 +47,8 @@ class RayChild:
             connect(None, 1)
         self._ray = ray
         # A centre mostly waits, so the cluster's cores stay free for its training.
-        keeper = ray.remote(num_cpus=0.01, max_restarts=0)(_Keeper)
-        self._keeper: Any = keeper.remote(host.address, str(log))
+        actor = ray.remote(num_cpus=0.01, max_restarts=0)(_ProcessActor)
+        self._actor: Any = actor.remote(host.address, str(log))
         self._gone = False
 
     def say(self, line: Json) -> None:
@@ -67,13 +67,13 @@ class RayChild:
     def end(self) -> None:
         """End the process and the actor."""
         self._ask("end")
-        self._ray.kill(self._keeper)
+        self._ray.kill(self._actor)
 
     def _ask(self, name: str, *args: object) -> Any:
         if self._gone:
             return None
         try:
-            return self._ray.get(getattr(self._keeper, name).remote(*args), timeout=_SECONDS)
+            return self._ray.get(getattr(self._actor, name).remote(*args), timeout=_SECONDS)
         except self._ray.exceptions.RayActorError:
             self._gone = True
             return None

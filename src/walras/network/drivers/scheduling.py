@@ -41,13 +41,13 @@ class Clock:
     """Ticks every few milliseconds; messages are due at once.
 
     Args:
-        journal: The recorded node.
+        recorded: The recorded node.
         period: Milliseconds between ticks.
     """
 
-    def __init__(self, journal: RecordedNode, period: int) -> None:
+    def __init__(self, recorded: RecordedNode, period: int) -> None:
         # The host's clock continues from where an earlier process, or an earlier boot, had left it.
-        self._shift = max(0, journal.last + 1 - _milliseconds())
+        self._shift = max(0, recorded.last + 1 - _milliseconds())
         self._period, self._next = period, self.now
         self._kept: list[tuple[int, bytes]] = []
 
@@ -89,13 +89,13 @@ class Rounds:
     neighbour catches up.
 
     Args:
-        journal: The recorded node.
+        recorded: The recorded node.
         patience: Seconds to wait for a neighbour without connection.
         lost: The neighbours whose connections are down; the transport updates it.
     """
 
-    def __init__(self, journal: RecordedNode, patience: float, lost: Set[int]) -> None:
-        self._journal, self._patience, self._lost = journal, patience, lost
+    def __init__(self, recorded: RecordedNode, patience: float, lost: Set[int]) -> None:
+        self._recorded, self._patience, self._lost = recorded, patience, lost
         self._kept: dict[tuple[int, int], bytes] = {}  # by tick and sender
         self._latest: dict[int, int] = {}
         self._late: set[int] = set()
@@ -104,7 +104,7 @@ class Rounds:
     @property
     def now(self) -> int:
         """The number of the round."""
-        return max(0, self._journal.node.ticks - 1)
+        return max(0, self._recorded.node.ticks - 1)
 
     def wait(self) -> int:
         """Milliseconds until the next look at the missing neighbours."""
@@ -114,14 +114,16 @@ class Rounds:
         """Queue the message for its round."""
         self._kept[tick, sender] = data
         self._latest[sender] = max(self._latest.get(sender, 0), tick)
-        if tick >= self._journal.node.ticks:
+        if tick >= self._recorded.node.ticks:
             self._late.discard(sender)
 
     def due(self) -> Iterator[tuple[int, bytes]]:
         """Messages of the round and of earlier ones in order, once the round is complete."""
         if not self._complete():
             return
-        for tick, sender in sorted(key for key in self._kept if key[0] <= self._journal.node.ticks):
+        for tick, sender in sorted(
+            key for key in self._kept if key[0] <= self._recorded.node.ticks
+        ):
             yield sender, self._kept.pop((tick, sender))
 
     def ready(self) -> bool:
@@ -131,7 +133,7 @@ class Rounds:
     def tick(self) -> int:
         """The number of the next round."""
         self._waited = 0.0
-        return self._journal.node.ticks
+        return self._recorded.node.ticks
 
     def _look(self) -> None:
         """Count the time since the last look as waiting."""
@@ -141,10 +143,10 @@ class Rounds:
 
     def _complete(self) -> bool:
         self._look()
-        ticks = self._journal.node.ticks
+        ticks = self._recorded.node.ticks
         missing = {
             j
-            for j in self._journal.node.node_config.weights
+            for j in self._recorded.node.node_config.weights
             if self._latest.get(j, 0) < ticks and j not in self._late
         }
         if self._waited >= self._patience:

@@ -228,8 +228,8 @@ class NetworkProblem:
         beyond = shares - inside
         if not beyond.any():
             return self.costs.value(shares)
-        slope, bend = self.costs.slope(inside), self.costs.curvature(inside)
-        return self.costs.value(inside) + beyond * (slope + 0.5 * bend * beyond)
+        slope, curvature = self.costs.slope(inside), self.costs.curvature(inside)
+        return self.costs.value(inside) + beyond * (slope + 0.5 * curvature * beyond)
 
     def slope(self, shares: Floats) -> Floats:
         """(centres,) marginal costs; beyond its box a marginal cost continues as a line.
@@ -248,8 +248,8 @@ class NetworkProblem:
     @cached_property
     def curvatures(self) -> tuple[Floats, Floats]:
         """(centres,) least and largest second derivative of each cost in its box."""
-        bend = self._sampled_curvature()
-        return bend.min(axis=0), bend.max(axis=0)
+        curvature = self._sampled_curvature()
+        return curvature.min(axis=0), curvature.max(axis=0)
 
     @cached_property
     def smoothness(self) -> Floats:
@@ -362,15 +362,15 @@ class NetworkProblem:
             if isinstance(cost, QuadraticCPU | ThroughputCPU):
                 continue
             k = int(own[0])
-            bend = sharpest(cost, samples[:, k]) if self.low[k] < self.high[k] else None
-            if bend is not None and bend.kink:
+            sharp = sharpest(cost, samples[:, k]) if self.low[k] < self.high[k] else None
+            if sharp is not None and sharp.kink:
                 raise InputError(
-                    f"has a kink near {bend.share:.4g}: no derivative",
+                    f"has a kink near {sharp.share:.4g}: no derivative",
                     where=f"cpu[{k}]",
                     allowed="a cost that can be differentiated throughout its box",
                     remedy="round the kink off, such as log(exp(f) + exp(g)) for max(f, g)",
                 )
-            found[k] = 0.0 if bend is None else bend.curvature
+            found[k] = 0.0 if sharp is None else sharp.curvature
         return found
 
     def _samples(self) -> Floats:
@@ -395,8 +395,8 @@ class NetworkProblem:
 
     def _check_convex(self) -> None:
         """Refuse costs that are not finite, or not strictly convex, in their box."""
-        bend = self._sampled_curvature()
-        bad = ~(np.isfinite(bend) & (bend > 0.0)).all(axis=0)
+        curvature = self._sampled_curvature()
+        bad = ~(np.isfinite(curvature) & (curvature > 0.0)).all(axis=0)
         if bad.any():
             k = int(np.argmax(bad))
             raise InputError(

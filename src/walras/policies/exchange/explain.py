@@ -1,4 +1,4 @@
-"""A placement told: figures of each task, the best other cluster, and why it is not there."""
+"""Explain a placement: figures of each task, the best other cluster, and why it is not there."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def figures(placed: Placed, predictions: Predictions, window: Window, n: int) ->
     Returns:
         Fields of :class:`walras.rounds.Decision`, (n,) each.
     """
-    told: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     own, tasks = placed.cluster, placed.tasks
 
     def spread(name: str, values: Floats | Longs, empty: float = 0.0) -> None:
         whole = np.full(n, empty, dtype=values.dtype)
         whole[tasks] = values
-        told[name] = whole
+        figures[name] = whole
 
     spread("cluster", own.astype(np.int64), -1)
     for name in (
@@ -88,7 +88,7 @@ def figures(placed: Placed, predictions: Predictions, window: Window, n: int) ->
         spread(f"runner_up_{name}", np.where(known, found, 0.0))
     spread("makespan_if_moved", np.where(known, after, 0.0))
     spread("binds", _binds(placed, window))
-    return told
+    return figures
 
 
 def _runner_up(placed: Placed) -> tuple[Longs, Floats]:

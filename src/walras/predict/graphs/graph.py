@@ -1,4 +1,4 @@
-"""Task graphs: the operators of a computation, what each costs, and who feeds whom."""
+"""Task graphs: the operators of a computation, what each costs, and which feeds which."""
 
 from __future__ import annotations
 

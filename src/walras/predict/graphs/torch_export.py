@@ -135,8 +135,8 @@ def _quietly() -> Iterator[None]:
 
     Torch logs what does not fit with a traceback before it raises the same.
     """
-    told = logging.getLogger(FakeTensorMode.__module__)
-    was_off, told.disabled = told.disabled, True
+    logger = logging.getLogger(FakeTensorMode.__module__)
+    was_off, logger.disabled = logger.disabled, True
     fused = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -145,7 +145,7 @@ def _quietly() -> Iterator[None]:
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fused)
-        told.disabled = was_off
+        logger.disabled = was_off
 
 
 def _followed(module: Any, inputs: Inputs) -> _Reading:
@@ -171,13 +171,13 @@ def _pass(module: Any, inputs: Inputs, gradients: Any) -> _Reading:
     reading.sizes = {name: value.numel() for name, value in parameters.items()}
     for tensor in tensors_in((arguments, keywords)):
         reading.add("input", (tensor,), (), 0.0, ())
-    with shapes, gradients, _Watch(reading):
+    with shapes, gradients, _OperatorRecorder(reading):
         found = own(*arguments, **keywords)
     reading.add("output", (), reading.sources(tuple(tensors_in(found))), 0.0, ())
     return reading
 
 
-class _Watch(TorchDispatchMode):
+class _OperatorRecorder(TorchDispatchMode):
     """Tells a reading each operator that runs, with its work."""
 
     def __init__(self, reading: _Reading) -> None:

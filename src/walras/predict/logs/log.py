@@ -265,7 +265,7 @@ def check_log(
     ragged: Sequence[int] = (),
     one_unit: bool = False,
 ) -> TaskLog:
-    """Check rows; each reason for leaving rows, or their times, out is told once.
+    """Check rows; each reason for leaving rows, or their times, out is reported once.
 
     A row with a name and a known outcome is kept: shares of successes are counted over all of
     them, whether or not a time can be used.

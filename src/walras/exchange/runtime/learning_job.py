@@ -25,8 +25,8 @@ _SECONDS = 300.0  # that a training may take
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """One job.
+class LearningJob:
+    """One job of training or of judging a candidate.
 
     Attributes:
         held: The job.
@@ -40,8 +40,8 @@ class Lessons:
     every: float
     fresh: int
 
-    def learn(self) -> str:
-        """Judge or train; what came of it."""
+    def run(self) -> str:
+        """Train a candidate, or compare the one there is; the outcome in words."""
         exchange, asked = self.held.exchange, self.held.job.subject != TIMER
         shadow = exchange.read(lambda tx: learning.in_state(tx, "shadow"))
         if asked or (shadow is None and exchange.read(learning.fresh) >= self.fresh):
@@ -102,13 +102,13 @@ class Lessons:
         found: list[Any] = json.loads(self.compute.call("score", pack(rows, **more), _SECONDS))
         return Verdict(found[0], found[1], found[2])
 
-    def _end(self, work: Callable[[Transaction, float], None], told: str) -> str:
+    def _end(self, work: Callable[[Transaction, float], None], outcome: str) -> str:
         """End the job; the timer runs again."""
         if self.held.job.subject == TIMER:
-            self.held.again(work, self.every, told={"told": told})
+            self.held.again(work, self.every, result={"outcome": outcome})
         else:
-            self.held.finish(work, told={"told": told})
-        return told
+            self.held.finish(work, result={"outcome": outcome})
+        return outcome
 
 
 def _all(tx: Transaction) -> tuple[Rows, Model | None]:

@@ -1,4 +1,4 @@
-"""The rivals, tuned with equal budgets: CPU shares and models."""
+"""The baselines, tuned with equal budgets: CPU shares and models."""
 
 from __future__ import annotations
 
@@ -261,8 +261,8 @@ def _reached(run: wn.Run) -> dict[str, float]:
 
 STUDIES = (
     Study(
-        "rivals",
-        "CPU shares against the rivals",
+        "baselines",
+        "CPU shares against the baselines",
         "Thirty seeds; each method tuned over eight settings on three other seeds. The paper "
         "claims a gap more than 50 % smaller than existing schedulers'.",
         sharing,
@@ -270,7 +270,7 @@ STUDIES = (
     ),
     Study(
         "learners",
-        "The model against the rivals",
+        "The model against the baselines",
         "Logistic regression, 20 features, five seeds; each method tuned over eight settings on "
         "three other seeds. Medians until loss gap and consensus error are below 1e-6; innovation "
         "codes have 6 bits a scalar.",
