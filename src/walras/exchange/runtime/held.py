@@ -50,17 +50,7 @@ class Held:
         Raises:
             LostError: Another process has taken the job over; nothing was stored.
         """
-
-        def both(tx: Transaction, now: float) -> T:
-            value = work(tx, now)
-            stored = result(value) if callable(result) else result
-            if not jobs.end(tx, self.job, state, stored):
-                raise LostError(self.job.kind)
-            return value
-
-        value = self.exchange.write(both)
-        self.ended = True
-        return value
+        return self._store(work, result, lambda tx, now, made: jobs.end(tx, self.job, state, made))
 
     def again(
         self, work: Callable[[Transaction, float], T], after: float, *, result: Any = None
@@ -70,11 +60,19 @@ class Held:
         Raises:
             LostError: Another process has taken the job over; nothing was stored.
         """
+        return self._store(
+            work, result, lambda tx, now, made: jobs.again(tx, self.job, now + after, made)
+        )
 
+    def _store(
+        self,
+        work: Callable[[Transaction, float], T],
+        result: Any,
+        end: Callable[[Transaction, float, Any], bool],
+    ) -> T:
         def both(tx: Transaction, now: float) -> T:
             value = work(tx, now)
-            stored = result(value) if callable(result) else result
-            if not jobs.again(tx, self.job, now + after, stored):
+            if not end(tx, now, result(value) if callable(result) else result):
                 raise LostError(self.job.kind)
             return value
 
