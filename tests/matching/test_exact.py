@@ -274,3 +274,12 @@ def test_a_table_holds_its_last_ratio_and_begins_with_one() -> None:
 def test_what_is_no_ratio_is_refused(speedup: Any, words: str) -> None:
     with pytest.raises(wl.InputError, match=words):
         zeta_table(speedup, 2, 2)
+
+
+def test_rounds_have_value_bound_and_gap_as_a_frame() -> None:
+    found = match_rounds(*batch(3, 7, 3, 4), min_success=0.5)
+    frame = found.frame()
+    assert list(frame.columns) == ["value", "bound", "gap", "feasible", "makespan", "mean_success"]
+    assert frame.index.name == "round"
+    np.testing.assert_array_equal(frame["value"], found.objective)
+    np.testing.assert_array_equal(frame["gap"], found.gap)

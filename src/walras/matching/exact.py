@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from walras import checks
 from walras.kernels.matching.rounds import HARD, improve_rounds, solve_rounds
@@ -52,6 +53,17 @@ class Matches:
     def gap(self) -> Floats:
         """(rounds,) relative distance of objective and bound."""
         return np.maximum(self.objective - self.bound, 0.0) / self.objective
+
+    @property
+    def value(self) -> Floats:
+        """(rounds,) the objective, as :attr:`Plan.value` of one round."""
+        return self.objective
+
+    def frame(self) -> pd.DataFrame:
+        """One row a round: value, bound, gap, whether the floor is met, makespan, mean success."""
+        columns = {name: getattr(self, name) for name in ("value", "bound", "gap", "feasible")}
+        columns |= {"makespan": self.outcome.makespan, "mean_success": self.outcome.mean_success}
+        return pd.DataFrame(columns).rename_axis("round")
 
 
 @dataclass(frozen=True, eq=False)
