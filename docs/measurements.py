@@ -6,7 +6,9 @@ say: whose instance a case is measured on, and which version of which peer it is
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,9 +133,20 @@ def _peers(found: Source, known: dict[str, str]) -> str:
 def versions(table: str) -> dict[str, str]:
     """Version of each distribution, as the benchmarks' last paragraph lists them.
 
-    Of two versions the later counts: the earlier is in the environment of the ``dede`` package.
+    Of several versions the one of most records counts, such as of HiGHS, which stands in the
+    records of the computer with the GPU in another version but ran there as no peer.
     """
-    return dict(re.findall(r"([\w.-]+) (\d[\w.+]*)(?=[,;.] )", table.strip().split("\n\n")[-1]))
+    listed = re.findall(r"([\w.-]+) (\d[\w.+]*)(?=[,;.] )", table.strip().split("\n\n")[-1])
+    used = _uses()
+    return dict(sorted(listed, key=lambda found: used[found]))
+
+
+def _uses() -> Counter[tuple[str, str]]:
+    """How many records name a version of a distribution."""
+    texts = (file.read_text(encoding="utf-8") for file in TABLE.parent.glob("*.jsonl"))
+    records = (json.loads(line) for text in texts for line in text.splitlines())
+    named = (record.get("versions") or {} for record in records if isinstance(record, dict))
+    return Counter(pair for versions in named for pair in versions.items())
 
 
 def full_table(table: str) -> str:

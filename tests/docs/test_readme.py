@@ -53,6 +53,12 @@ def test_every_peer_has_a_version_or_says_whose_code_it_is(measurements: ModuleT
     assert all(peer in known or "(" in peer for peer in peers)
 
 
+def test_of_several_versions_the_one_of_most_records_counts(measurements: ModuleType) -> None:
+    uses = measurements._uses()
+    for name, version in measurements.versions(TABLE).items():
+        assert uses[name, version] == max(n for (own, _), n in uses.items() if own == name)
+
+
 def test_every_figure_of_readme_is_a_record(measurements: ModuleType) -> None:
     recorded = {measured for _, _, measured, _ in measurements.rows(TABLE)}
     for line in measurements.short_table(TABLE).splitlines()[2:]:
