@@ -9,6 +9,7 @@ others here. The exit status is 1 where an invariant was broken.
 from __future__ import annotations
 
 import argparse
+import atexit
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -40,7 +41,9 @@ class Part:
 
 @cache
 def _memory() -> Memory:
-    return Memory()
+    made = Memory()
+    atexit.register(made.close)
+    return made
 
 
 def play(seeds: range) -> Part:

@@ -288,7 +288,9 @@ def simulation(kind: str, scale: Scale) -> Rows:
     while time.perf_counter() - began < scale.seconds:
         World(1_000 + count, memory).run()
         count += 1
-    return [{"database": kind, "schedules_per_second": count / (time.perf_counter() - began)}]
+    seconds = time.perf_counter() - began
+    memory.close()
+    return [{"database": kind, "schedules_per_second": count / seconds}]
 
 
 STUDIES: Mapping[str, Callable[[str, Scale], Rows]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -246,18 +247,18 @@ def test_tasks_and_clusters_are_asked_as_match_is(run: Any) -> None:
     result = run("-o", "json", "--move-price", "3", tasks=TASKS, clusters=CLUSTERS)
     assert result.exit_code == 0, result.output
     content = json.loads(result.stdout)
-    times = [[10, 12, 8, 9], [30, 20, float("inf"), 14]]
-    success = [[0.9, 0.7, 0.8, 0.85], [0.95, 0.9, 0, 0.99]]
+    times = [[10.0, 12.0, 8.0, 9.0], [30.0, 20.0, math.inf, 14.0]]
+    success = [[0.9, 0.7, 0.8, 0.85], [0.95, 0.9, 0.0, 0.99]]
     plan = wl.matching.match(
         times,
         success,
         slots=[2, 2],
         sizes=[1, 2, 1, 1],
-        ready=[[0, 5], 0],
+        ready=[[0.0, 5.0], [0.0, 0.0]],
         pinned={1: 1},
         previous={0: 1},
         move_price=3,
-        deadlines=[float("inf"), 40, float("inf"), float("inf")],
+        deadlines=[math.inf, 40.0, math.inf, math.inf],
         task_min_success=[0, 0.8, 0, 0.9],
     )
     there = {row["task"]: row["cluster"] for row in content["placements"]}

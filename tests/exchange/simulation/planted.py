@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -357,15 +357,12 @@ def planted(name: str) -> Iterator[None]:
 
 def found_by(name: str, most: int) -> str:
     """What the simulation says of a fault."""
-    memory = Memory()
-    with planted(name):
+    with closing(Memory()) as memory, planted(name):
         for seed in range(most):
             try:
                 World(seed, memory).run()
             except ViolationError as error:
                 return str(error)
-            except Exception as error:  # noqa: BLE001
-                return f"seed {seed}: {type(error).__name__}: {error}"
     return ""
 
 

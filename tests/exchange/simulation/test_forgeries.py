@@ -189,7 +189,7 @@ def above(found: list[float]) -> float:
 def memory() -> Iterator[Memory]:
     made = Memory()
     yield made
-    made.raw.close()
+    made.close()
 
 
 def test_no_strategy_lets_forgeries_survive_more_often(memory: Memory) -> None:

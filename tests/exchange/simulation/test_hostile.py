@@ -220,7 +220,7 @@ class Market:
 def memory() -> Iterator[Memory]:
     made = Memory()
     yield made
-    made.raw.close()
+    made.close()
 
 
 def search(memory: Memory, kappa: float, tries: int, seed: int) -> tuple[Found, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from walras.exchange.simulation.world import Memory, Scale, World
@@ -10,8 +12,10 @@ QUICK, LONG = 2_000, 100_000
 
 
 @pytest.fixture(scope="module")
-def memory() -> Memory:
-    return Memory()
+def memory() -> Iterator[Memory]:
+    made = Memory()
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("part", range(4))

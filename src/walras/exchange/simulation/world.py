@@ -139,6 +139,10 @@ class Memory:
             self.cursor.execute(f"DELETE FROM {name}")
         return self.cursor
 
+    def close(self) -> None:
+        """Free the memory."""
+        self.raw.close()
+
 
 class World:
     """A schedule: :meth:`run` raises :class:`ViolationError` where an invariant is broken.

@@ -128,6 +128,7 @@ class SQLite(Database):
         self._thread.start()
 
     def _connected(self) -> sqlite3.Connection:
+        made = None
         try:
             made = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             made.execute("PRAGMA journal_mode=WAL")
@@ -136,14 +137,32 @@ class SQLite(Database):
             made.execute("PRAGMA foreign_keys=ON")
             made.execute("PRAGMA wal_autocheckpoint=0")
         except sqlite3.Error as error:
+            if made is not None:
+                made.close()
             raise unusable(error, str(self.path)) from error
         return made
+
+    def _reader(self) -> sqlite3.Connection:
+        """The thread's own connection."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._connected()
+            with self._lock:  # either close() finds it, or it finds the database closed
+                if self._closed:
+                    found.close()
+                    raise self._is_closed()
+                self._readers.append(found)
+            self._local.connection = found
+        return found
+
+    def _is_closed(self) -> StoreError:
+        return unusable(RuntimeError("the database is closed"), str(self.path))
 
     def submit(self, work: Work[T]) -> Future[T]:
         """See :meth:`Database.submit`."""
         future: Future[T] = Future()
         if self._closed:
-            future.set_exception(unusable(RuntimeError("the database is closed"), str(self.path)))
+            future.set_exception(self._is_closed())
         else:
             self._waiting.put((work, future))
         return future
@@ -234,20 +253,16 @@ class SQLite(Database):
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """One view on the thread's own connection."""
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connected()
-            with self._lock:
-                self._readers.append(connection)
-        cursor = connection.cursor()
+        connection = self._reader()
         try:
+            cursor = connection.cursor()
             cursor.execute("BEGIN")
             yield Transaction(cursor, SQLITE)
         except sqlite3.Error as error:
             raise unusable(error, str(self.path)) from error
         finally:
             if connection.in_transaction:
-                cursor.execute("ROLLBACK")
+                connection.execute("ROLLBACK")
 
     def stats(self) -> dict[str, float]:
         """See :meth:`Database.stats`."""
@@ -260,9 +275,10 @@ class SQLite(Database):
 
     def close(self) -> None:
         """See :meth:`Database.close`."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
         self._waiting.put(None)
         self._thread.join()
         for connection in self._readers:
