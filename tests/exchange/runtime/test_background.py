@@ -171,16 +171,6 @@ def test_a_job_that_fails_says_so_and_hides_faults(
             assert (found["state"], found["result"]) == ("failed", {"error": message})
 
 
-def test_asking_while_a_job_runs_gives_one_that_follows(world: World) -> None:
-    ask = lambda: world.exchange.write(lambda tx, now: jobs.ask(tx, now, "train", "all"))  # noqa: E731
-    first = ask()
-    assert ask() == first
-    assert world.exchange.write(lambda tx, now: jobs.claim(tx, now, "train", "me", 60.0))
-    second = ask()
-    assert second != first
-    assert ask() == second
-
-
 @pytest.mark.postgres
 def test_two_processes_do_one_job_at_a_time_and_a_lost_one_changes_nothing(
     tmp_path: Path, postgres: Server
