@@ -144,26 +144,6 @@ def test_bad_input(change: dict[str, Any], words: str) -> None:
         compare(["tam"], **(OPTIONS | {"seeds": 1, "workers": 1} | change))
 
 
-def test_methods_under_other_terms_are_not_compared() -> None:
-    with pytest.raises(InputError, match=r"'spo\+' has objective 'sum', 'tsm' has 'makespan'"):
-        compare(["tsm", "spo+"], seeds=1, workers=1, **OPTIONS)
-    dear = {"one": LearnSettings(), "other": LearnSettings(price=30.0)}
-    with pytest.raises(InputError, match=r"'other' has price 30\.0, 'one' has 10\.0"):
-        compare(dear, seeds=1, workers=1, **OPTIONS)
-
-
-def test_a_recipe_has_its_own_clusters_and_a_cell_runs_once() -> None:
-    own: dict[str, Any] = {
-        "train_tasks": [40, 40],
-        "tasks_per_round": [3],
-        "test_rounds": 20,
-        "rounds": 20,
-    }
-    found = compare(["tam"], data="gavel", seeds=1, workers=1, **own)
-    assert list(found["setting"]) == ["v100+p100+k80"]
-    assert found["error"][0] == ""
-
-
 def test_a_script_without_its_guard_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

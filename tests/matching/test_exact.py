@@ -283,3 +283,31 @@ def test_rounds_have_value_bound_and_gap_as_a_frame() -> None:
     assert frame.index.name == "round"
     np.testing.assert_array_equal(frame["value"], found.objective)
     np.testing.assert_array_equal(frame["gap"], found.gap)
+
+
+@pytest.mark.parametrize("speedup", [None, Decay()], ids=["apart", "together"])
+@pytest.mark.parametrize("price", [None, 4.0], ids=["hard", "elastic"])
+def test_decoding_is_never_worse_than_the_largest_shares(
+    speedup: Decay | None, price: float | None
+) -> None:
+    times, success = batch(5, 60, 4, 9)
+    shares = np.random.default_rng(1).dirichlet(np.ones(4), (60, 9)).transpose(0, 2, 1)
+    floor = 0.8
+    x = decode(shares, times, success, floor, speedup, shortfall_price=price)
+    start = evaluate(times, success, shares.argmax(axis=1), floor, speedup)
+    done = evaluate(times, success, x, floor, speedup)
+    if price is not None:
+        assert np.all(done.elastic_cost(price) <= start.elastic_cost(price) * (1 + 1e-12))
+        return
+    assert not np.any(done.violated & ~start.violated)
+    met = ~start.violated
+    assert met.any()
+    assert np.all(done.makespan[met] <= start.makespan[met] * (1 + 1e-12))
+    assert np.all(done.shortfall <= start.shortfall + 1e-12)
+
+
+def test_rounds_whose_floor_no_placement_reaches_get_the_safest() -> None:
+    times, success = batch(7, 3, 3, 4)
+    found = match_rounds(times, success, [0.5, 1.0, 0.5])
+    assert found.feasible.tolist() == [True, False, True]
+    assert found.assignment[1].tolist() == success[1].argmax(axis=0).tolist()

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -234,30 +233,6 @@ def test_a_port_in_use_is_one_error(tmp_path: Path) -> None:
     assert "is in use" in str(error.value)
 
 
-def test_a_command_that_does_not_start_a_centre_is_one_error(tmp_path: Path) -> None:
-    for command, what in ((("no-such-command",), "cannot be started"), (("true",), "ended before")):
-        with pytest.raises(EngineError, match=what):
-            deploy(
-                problem(),
-                RING,
-                steps=5,
-                folder=tmp_path / command[0],
-                hosts=[Host(command=command)] * 5,
-            )
-
-
-def test_a_command_that_ends_before_it_hears_leaves_no_broken_pipe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What could not be written is written once more when the pipe is closed."""
-    child = Child(Host(command=("true",)), tmp_path / "log")
-    while not child.ended():
-        time.sleep(0.01)
-    monkeypatch.setattr(Child, "ended", lambda self: False)  # it ends right after it was asked
-    child.say({"to": "nobody"})
-    child.end()
-
-
 def test_folders_and_lengths_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no deployment"):
         deploy(problem(), RING, steps=5, folder=tmp_path, resume=True)
@@ -459,24 +434,6 @@ def test_an_excess_in_the_result_is_an_error(tmp_path: Path) -> None:
         _audit(problem(), known, [0, 1], flights, tmp_path)
 
 
-def test_an_address_of_ipv6_is_listened_at(tmp_path: Path) -> None:
-    assert Host("::1", port=5600).listen == Host("[::1]", port=5600).listen == "tcp://[::1]:5600"
-    with socket.socket(socket.AF_INET6) as own:
-        own.bind(("::1", 0))  # this host has it
-    hosts = [Host("::1" if k % 2 else "127.0.0.1") for k in range(5)]
-    found = deploy(problem(), RING, steps=20, folder=tmp_path, hosts=hosts, time_limit=60)
-    assert found.alive.all()
-    assert found.audit == 0
-
-
-def test_too_few_files_are_one_error_before_anything_is_left_behind(tmp_path: Path) -> None:
-    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))\n"
-    run = "from walras.network.drivers.process import main; sys.exit(main())"
-    hosts = [Host(command=(sys.executable, "-c", limited + run))] * 5
-    with pytest.raises(EngineError, match="may have 30 open files"):
-        deploy(problem(), RING, steps=5, folder=tmp_path, hosts=hosts)
-
-
 def test_a_command_that_never_reads_holds_up_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -487,83 +444,3 @@ def test_a_command_that_never_reads_holds_up_nothing(
     large = _stated(loss=LeastSquares(0.01), shards=shards)
     with pytest.raises(EngineError, match="did not start"):
         deploy(large, RING, steps=5, folder=tmp_path, hosts=[Host(command=("sleep", "60"))] * 5)
-
-
-def test_a_greeting_of_a_shell_is_no_report(tmp_path: Path) -> None:
-    command = ("sh", "-c", f"echo Welcome; echo 3; exec {sys.executable} -m {PROCESS}")
-    found = deploy(
-        problem(), RING, steps=5, folder=tmp_path, hosts=[Host(command=command)] * 5, time_limit=60
-    )
-    assert found.alive.all()
-
-
-def test_a_process_ends_with_its_starter() -> None:
-    """Standard input that closes means that nobody is there any more."""
-    command = [sys.executable, "-m", "walras.network.drivers.process"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(20) == 1
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-
-
-def test_a_process_says_what_it_cannot_use() -> None:
-    command = [sys.executable, "-m", "walras.network.drivers.process"]
-    run = subprocess.run(
-        command, input='{"surprise": 1}\n', capture_output=True, text=True, timeout=20, check=False
-    )
-    assert run.returncode == 2
-    what, where, *_ = json.loads(run.stdout)["error"]
-    assert (what, where) == ("has the unknown entry 'surprise'", "setup of a centre")
-    assert run.stderr == ""
-
-
-def test_a_centre_process_starts_light() -> None:
-    """Twenty of them share two cores: nothing that a node does not need is loaded."""
-    code = (
-        "import sys, walras.network.drivers.process\n"
-        "heavy = {'cvxpy', 'numba', 'torch', 'pandas', 'scipy', 'typer'} & set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or 0)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (0, "")
-
-
-def test_traces_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    for folder, steps in ((one, 20), (other, 21)):
-        deploy(problem(), RING, steps=steps, folder=folder, time_limit=60)
-    path = path_of(one, 2, 0)
-    path.write_bytes(path.read_bytes()[:-7])  # as a kill may leave it
-    try:
-        same = replay(one).same[2]
-    except DataError:  # what was cut off had sent a message that a neighbour took
-        same = None
-    assert same is not True
-    path_of(other, 2, 0).replace(path)
-    with pytest.raises(DataError, match="no centre sent"):
-        replay(one)
-    path.write_bytes(b"no trace\n")
-    with pytest.raises(DataError, match="is no trace"):
-        replay(one)
-
-
-def test_ended_processes_leave_nothing_behind(tmp_path: Path) -> None:
-    """Also when the caller fails in the middle."""
-    seen: list[int] = []
-
-    def watch(step: Progress) -> bool:
-        assert isinstance(step, DeployProgress)
-        seen.extend(m.child.pid for m in step.members if isinstance(m.child, Child))
-        raise RuntimeError("the caller failed")
-
-    with pytest.raises(RuntimeError, match="the caller failed"):
-        deploy(problem(), RING, steps=10**6, folder=tmp_path, on_progress=watch)
-    time.sleep(0.1)
-    assert len(seen) == 5
-    assert [pid for pid in seen if Path(f"/proc/{pid}").exists()] == []

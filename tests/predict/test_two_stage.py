@@ -16,7 +16,6 @@ from walras.predict import (
     Predictor,
     Recipe,
     Tasks,
-    Training,
     brier_score,
     coverage,
     fit,
@@ -200,27 +199,6 @@ def test_overconfident_chances_are_scaled_back() -> None:
     assert np.abs(apply_logistic(scaling, bold) - chance).mean() < 0.02
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"method": "magic"}, "method: is 'magic'"),
-        ({"loss": "mse"}, "loss: is 'mse'"),
-        ({"model": "forest"}, "model: is 'forest'"),
-        ({"level": 1.0}, "level: is 1.0"),
-        ({"members": 0}, "members: is 0"),
-        ({"confidence": -1.0}, "confidence: is -1.0"),
-        ({"level": "high"}, "level: is 'high'"),
-        ({"level": float("nan")}, "level: is NaN"),
-        ({"members": 2.5}, "members: is 2.5"),
-        ({"learning_rate": float("inf")}, "learning_rate: is inf"),
-    ],
-)
-def test_settings_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        Training(**changes)
-    assert caught.value.allowed
-
-
 def test_tasks_that_cannot_be_trained_on_are_refused(small: Recipe) -> None:
     train = small.train
     unmeasured = replace(train, times=np.where([[True], [False], [False]], np.nan, train.times))
@@ -246,35 +224,3 @@ def test_tasks_that_cannot_be_trained_on_are_refused(small: Recipe) -> None:
         predictor.predict(_turned(small.test))
     with pytest.raises(InputError, match="features: have 7 columns"):
         predictor.predict(replace(small.test, features=small.test.features[:, :7]))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("times", -1.0, r"times\[1, 2\] \(task .* on cluster gold_6226\): is -1"),
-        ("times", 0.0, "is 0"),
-        ("times", np.inf, "is inf"),
-        ("success", 1.2, r"success\[1, 2\].*is 1.2.*0..1"),
-        ("success", -0.1, "is -0.1"),
-        ("runs", -1.0, "is -1"),
-    ],
-)
-def test_measurements_out_of_range_are_refused(
-    small: Recipe, name: str, value: float, message: str
-) -> None:
-    array = getattr(small.train, name).copy()
-    array[1, 2] = value
-    with pytest.raises(InputError, match=message):
-        replace(small.train, **{name: array})
-
-
-def test_shapes_that_do_not_belong_together_are_refused(small: Recipe) -> None:
-    train = small.train
-    for changes in (
-        {"times": train.times[:, :5]},
-        {"features": train.features[:5]},
-        {"features": np.full(train.features.shape, np.nan)},
-        {"graphs": train.graphs[:5]},
-    ):
-        with pytest.raises(InputError):
-            replace(train, **changes)

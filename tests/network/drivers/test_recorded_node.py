@@ -2,83 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.network.drivers.small import RING, problem
+from tests.network.drivers.nodes import Nodes
 
-from walras.errors import DataError, InputError
+from walras.errors import InputError
 from walras.network._replay import replay
-from walras.network.drivers.bundle import pack_node_config
-from walras.network.drivers.consistency import check, check_one, knowledge
-from walras.network.drivers.folder import node_config_path, write_whole
-from walras.network.drivers.manifest import Manifest
-from walras.network.drivers.plan import Plan
-from walras.network.drivers.recorded_node import Keeping, RecordedNode
-from walras.network.drivers.trace import CLOSE, TICK, Event, Recorder, Trace, path_of
-from walras.network.protocol.settings import Settings
-
-STEPS = 120
-PACE = {"kind": "rounds", "period": 20, "patience": 3.0}
-
-
-class Nodes:
-    """Five journals in one folder, moved round by round, without processes or sockets."""
-
-    def __init__(self, folder: Path, keeping: Keeping, *, trains: bool = False) -> None:
-        self.folder, self.keeping = folder, keeping
-        settings = Settings.of_diameter(2, steps=STEPS)
-        self.plan = Plan(problem(trains=trains), RING, settings)
-        manifest = Manifest.of(self.plan, PACE)
-        manifest.write(folder)
-        self._name = manifest.deployment
-        for k in range(5):
-            own = {
-                "deployment": self._name,
-                "node_config": pack_node_config(self.plan.node_config(k)),
-            }
-            write_whole(node_config_path(folder, k), json.dumps(own).encode())
-        self.journals = [self._journal(k) for k in range(5)]
-        for journal in self.journals:
-            journal.begin()
-        self.ticked = 0
-
-    def _journal(self, k: int) -> RecordedNode:
-        network_config = self.plan.network_config
-        return RecordedNode(
-            self.folder, self.plan.node_config(k), network_config, self._name, self.keeping
-        )
-
-    def run(self, rounds: int) -> None:
-        for _ in range(rounds):
-            out = [journal.tick(self.ticked) for journal in self.journals]
-            for messages in out:
-                for receiver, data in messages:
-                    self.journals[receiver].take(data, self.ticked)
-            self.ticked += 1
-
-    def kill(self, k: int, before: Callable[[Path], object] = Path.exists) -> None:
-        """As by signal 9; its trace as ``before`` leaves it."""
-        self.journals[k].drop()
-        before(path_of(self.folder, k, 0))
-        self.journals[k] = self._journal(k)
-        self.journals[k].resume()
-
-    def close(self) -> None:
-        for journal in self.journals:
-            journal.close()
-
-    @property
-    def digests(self) -> list[str]:
-        return [journal.node.digest for journal in self.journals]
-
-    @property
-    def known(self) -> dict[int, dict[str, object]]:
-        return {k: knowledge(journal.node) for k, journal in enumerate(self.journals)}
+from walras.network.drivers.consistency import check_one
+from walras.network.drivers.recorded_node import Keeping
+from walras.network.drivers.trace import Recorder, path_of
 
 
 def _of(folder: Path) -> list[Path]:
@@ -127,69 +61,6 @@ def test_a_torn_tick_happens_again_if_its_clock_is_there(tmp_path: Path, cut: in
     check_one(nodes.known, 0)
     nodes.close()
     assert replay(tmp_path).books.least_in_flight >= 0
-
-
-def test_a_trace_that_lost_its_end_is_found_by_its_neighbours(tmp_path: Path) -> None:
-    """Cut at every record of the last rounds: either nothing was lost, or it is said what."""
-    nodes = Nodes(tmp_path, Keeping())
-    nodes.run(40)
-    path = path_of(tmp_path, 0, 0)
-    content = path.read_bytes()
-    ends = [end for _, end in Trace.open(path).records()]
-    lost = []
-    for end in ends[-8:]:
-        nodes.kill(0, partial(_write, content=content[:end]))
-        try:
-            check_one(nodes.known, 0)
-            check(nodes.known, nodes.plan.problem.quanta.total)
-        except DataError as error:
-            assert "trace of centre 0: ends before" in str(error)  # noqa: PT017 (either is right)
-            lost.append(end)
-    assert ends[-1] not in lost
-    ticks = [end for event, end in Trace.open(path).records() if event.kind == TICK]
-    assert all(end in lost for end in ends[-8:] if end < ticks[-1])
-    nodes.close()
-
-
-def test_a_tenth_of_a_trace_is_refused(tmp_path: Path) -> None:
-    nodes = Nodes(tmp_path, Keeping())
-    nodes.run(60)
-    nodes.kill(0, lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 10]))
-    with pytest.raises(DataError, match="trace of centre 0: ends before"):
-        check(nodes.known, nodes.plan.problem.quanta.total)
-    with pytest.raises(DataError, match="trace of centre 0: ends before"):
-        check_one(nodes.known, 0)
-    check_one(nodes.known, 1)
-    nodes.close()
-    with pytest.raises(DataError, match="no centre sent"):
-        replay(tmp_path)
-
-
-def test_an_excess_is_refused_whatever_its_reason(tmp_path: Path) -> None:
-    nodes = Nodes(tmp_path, Keeping())
-    nodes.run(30)
-    total = nodes.plan.problem.quanta.total
-    check(nodes.known, total)
-    with pytest.raises(DataError, match="1 quanta over the budget"):
-        check(nodes.known, total - 1)
-    nodes.close()
-
-
-def test_a_trace_leads_to_the_state_that_it_says(tmp_path: Path) -> None:
-    nodes = Nodes(tmp_path, Keeping())
-    nodes.run(5)
-    nodes.close()
-    path = path_of(tmp_path, 1, 0)
-    ends = [end for _, end in Trace.open(path).records()]
-    recorder = Recorder(path, ends[-1])
-    recorder.note(Event(CLOSE, 5, b"0" * 64))
-    recorder.close()
-    journal = nodes._journal(1)
-    with pytest.raises(DataError, match="leads to another state"):
-        journal.resume()
-    journal.drop()
-    with pytest.raises(DataError, match="leads to another state"):
-        replay(tmp_path)
 
 
 def test_a_centre_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

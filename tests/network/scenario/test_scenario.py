@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 from walras import network as wn
 from walras.errors import DataError, InputError
 from walras.network.scenario.scenario import EXAMPLE, read_scenario, scenario
-from walras.network.scenario.tables import KEYS
 
 
 def test_the_example_says_what_its_comments_say() -> None:
@@ -67,42 +64,6 @@ def test_mnist_is_found_or_stood_in_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "table",
-    [
-        {},
-        {"cpu": {"kind": "throughput"}, "links": {"kind": "uniform"}, "network": {"kind": "grid"}},
-        {"cpu": {"low": 0.0}, "loss": {"kind": "logistic"}, "faults": {"crashes": [[1, 5, 50]]}},
-        {"network": {"switching": 9, "law": "union"}, "method": {"alpha": 2.0}},
-    ],
-)
-def test_the_tables_say_all_that_a_scenario_is(table: dict[str, object]) -> None:
-    """Read again, they are the same scenario, whatever defaults a later version has."""
-    found = scenario(table)
-    again = scenario(json.loads(json.dumps(found.tables)))
-    assert again.tables == found.tables
-    assert (again.problem.budget, again.links) == (found.problem.budget, found.links)
-    assert (again.faults, again.method) == (found.faults, found.method)
-    np.testing.assert_array_equal(again.network.tail, found.network.tail)
-    np.testing.assert_array_equal(again.problem.low, found.problem.low)
-
-
-def test_defaults_are_stated_where_they_mean_something() -> None:
-    tables = scenario({"cpu": {"high": [float("inf")] * 20}}).tables
-    assert tables["network"] == {
-        "seed": 0,
-        "kind": "erdos_renyi",
-        "centres": 20,
-        "p": 0.3,
-        "directed": False,
-    }
-    assert tables["links"] == {"kind": "log", "rho": 0.125, "mode": "innovation", "width": 8}
-    assert tables["method"]["multiplier_step"] == 0.1
-    assert "model_step" not in tables["method"]  # computed from the problem
-    assert {"loss", "faults", "deploy"}.isdisjoint(tables)
-    assert scenario({"cpu": {"high": ["inf"] * 20}}).tables == tables
-
-
-@pytest.mark.parametrize(
     ("table", "reason"),
     [
         ({"step": 3}, r"the file: has the unknown key 'step'; allowed: seed, steps"),
@@ -151,11 +112,6 @@ def test_defaults_are_stated_where_they_mean_something() -> None:
 def test_what_means_nothing_is_refused(table: dict[str, object], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         scenario(table)
-
-
-def test_every_setting_of_the_method_can_be_stated() -> None:
-    stated = {field.name for field in fields(wn.Surplus)} - {"name"}
-    assert set(KEYS["method"]) == stated
 
 
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:

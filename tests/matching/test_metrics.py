@@ -1,4 +1,4 @@
-"""The ratio of tasks together, and what placements are worth."""
+"""What placements are worth, and what is lost against the best."""
 
 from __future__ import annotations
 
@@ -8,40 +8,12 @@ from tests.matching.rounds import batch, cost
 
 from walras.matching import (
     Decay,
-    decode,
     elastic_regret,
     evaluate,
     match_rounds,
-    pair_ratio,
     scores,
 )
 from walras.matching.speedup import zeta_table
-
-
-def test_every_form_of_the_ratio_gives_the_same_table() -> None:
-    curve = Decay(0.6, 0.5)
-    plain = [0.6 + 0.4 * np.exp(-0.5 * (n - 1)) for n in range(1, 6)]
-    table = zeta_table(curve, 3, 5)
-    assert table.shape == (3, 6)
-    assert np.allclose(table[:, 1:], plain)
-    for form in (
-        plain,
-        np.tile(plain, (3, 1)),
-        lambda n: plain[n - 1],
-        [lambda n: plain[n - 1]] * 3,
-    ):
-        assert np.allclose(zeta_table(form, 3, 5), table)
-    assert np.allclose(zeta_table([1.0, 0.7], 2, 4)[:, 1:], [1.0, 0.7, 0.7, 0.7])
-    assert np.all(zeta_table(None, 2, 4) == 1.0)
-
-
-def test_a_pinned_curve_takes_the_measured_pairs() -> None:
-    ratio = pair_ratio([[10.0, 4.0], [8.0, 8.0]], [[7.0, 2.0], [0.0, 0.0]])
-    assert ratio[0] == pytest.approx(1.0 / (0.7 + 0.5))
-    assert np.isnan(ratio[1])
-    curve = Decay.pinned([0.73, 0.89], limit=0.6)
-    assert np.allclose(curve.at([1, 2]), [[1.0, 0.73], [1.0, 0.89]])
-    assert np.allclose(curve.at([1000]), 0.6)
 
 
 def test_outcomes_follow_the_definition() -> None:
@@ -100,31 +72,3 @@ def test_elastic_regret_is_never_negative() -> None:
     lost = elastic_regret(evaluate(times, success, guess.assignment, 0.88), oracle.outcome, price)
     assert lost.min() >= -1e-12
     assert lost.mean() > 0
-
-
-@pytest.mark.parametrize("speedup", [None, Decay()], ids=["apart", "together"])
-@pytest.mark.parametrize("price", [None, 4.0], ids=["hard", "elastic"])
-def test_decoding_is_never_worse_than_the_largest_shares(
-    speedup: Decay | None, price: float | None
-) -> None:
-    times, success = batch(5, 60, 4, 9)
-    shares = np.random.default_rng(1).dirichlet(np.ones(4), (60, 9)).transpose(0, 2, 1)
-    floor = 0.8
-    x = decode(shares, times, success, floor, speedup, shortfall_price=price)
-    start = evaluate(times, success, shares.argmax(axis=1), floor, speedup)
-    done = evaluate(times, success, x, floor, speedup)
-    if price is not None:
-        assert np.all(done.elastic_cost(price) <= start.elastic_cost(price) * (1 + 1e-12))
-        return
-    assert not np.any(done.violated & ~start.violated)
-    met = ~start.violated
-    assert met.any()
-    assert np.all(done.makespan[met] <= start.makespan[met] * (1 + 1e-12))
-    assert np.all(done.shortfall <= start.shortfall + 1e-12)
-
-
-def test_rounds_whose_floor_no_placement_reaches_get_the_safest() -> None:
-    times, success = batch(7, 3, 3, 4)
-    found = match_rounds(times, success, [0.5, 1.0, 0.5])
-    assert found.feasible.tolist() == [True, False, True]
-    assert found.assignment[1].tolist() == success[1].argmax(axis=0).tolist()

@@ -1,4 +1,4 @@
-"""The baselines do what their papers say, under the same interface."""
+"""Methods that share a budget do what their papers say, and refuse what they cannot do."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ SHARING = {
     "sign-power": baselines.SignPower(0.05),
     "admm": baselines.AdmmSharing(),
     "ratio": baselines.RatioConsensus(),
-}
-LEARNING = {
-    "extra": baselines.Extra(),
-    "nids": baselines.Nids(),
-    "diging": baselines.DIGing(),
-    "centralised": baselines.Centralised(),
 }
 
 
@@ -50,48 +44,6 @@ def test_admm_meets_boxes() -> None:
         problem, net(), links=wn.Ideal(), steps=1500, every=50, method=baselines.AdmmSharing()
     )
     np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, atol=1e-6)
-
-
-@pytest.mark.parametrize("method", LEARNING.values(), ids=LEARNING)
-def test_the_learners_find_the_model(method: object) -> None:
-    run = simulate(learning(), net(), links=wn.Ideal(), steps=6000, every=100, method=method)  # type: ignore[arg-type]
-    assert run.loss_gap[-1] < 1e-6
-    assert run.consensus_error[-1] < 1e-5
-
-
-def test_nids_and_extra_follow_their_recursions() -> None:
-    """Written out with W = I - Laplacian on a small problem."""
-    problem, network = learning(6), net(6, 0.7)
-    kind, data = problem.learning
-    w, step = np.eye(6) - network.receive.toarray(), 0.01
-    half = 0.5 * (np.eye(6) + w)
-
-    def slope(y: np.ndarray) -> np.ndarray:
-        return kind.gradient(y, data, 6)
-
-    y0 = np.zeros((6, 3))
-    for method in (baselines.Extra(step), baselines.Nids(step)):
-        extra = isinstance(method, baselines.Extra)
-        before, now = y0, (w @ y0 if extra else y0) - step * slope(y0)
-        for _ in range(20):
-            change = step * (slope(now) - slope(before))
-            after = (
-                (np.eye(6) + w) @ now - half @ before - change
-                if extra
-                else half @ (2 * now - before - change)
-            )
-            before, now = now, after
-        run = simulate(problem, network, links=wn.Ideal(), steps=21, method=method)
-        assert run.model is not None
-        np.testing.assert_allclose(run.model, np.asarray(now), atol=1e-13)
-
-
-def test_federated_averaging_drifts_on_unlike_shards() -> None:
-    problem = learning()
-    run = simulate(problem, net(), steps=1500, every=50, method=baselines.FederatedAveraging())
-    assert 1e-9 < run.loss_gap[-1] < 0.05
-    share_bits = simulate(quadratic(), net(), steps=1500, every=50).bits[-1]
-    assert run.bits[-1] - share_bits == 1500 * 2 * 20 * 32 * 3
 
 
 def test_baselines_say_what_they_cannot_do() -> None:
