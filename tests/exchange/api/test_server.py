@@ -211,16 +211,6 @@ def test_a_full_disk_is_one_clear_error_and_leaves_no_half_home(tmp_path: Path) 
         assert (tmp_path / "home" / "admin.token").exists()
 
 
-def test_hosts_that_are_ours() -> None:
-    assert Address(names=("Walras.example.org",)).hosts == {
-        "127.0.0.1",
-        "localhost",
-        "[::1]",
-        "walras.example.org",
-    }
-    assert "[2001:db8::1]" in Address("2001:db8::1").hosts
-
-
 def test_a_killed_service_loses_nothing_that_it_answered(tmp_path: Path) -> None:
     answered: list[str] = []
     with Process(tmp_path / "home") as one:

@@ -16,7 +16,7 @@ from tests.exchange.runtime.worlds import World
 from walras.exchange.errors import StoreError
 from walras.exchange.runtime.background import Background
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.held import Held, LostError
+from walras.exchange.runtime.held import Held
 from walras.exchange.runtime.settings import Settings
 from walras.exchange.service import events, idempotency, jobs, outcomes
 from walras.exchange.store.statements import Statement, Transaction
@@ -201,26 +201,6 @@ def test_two_processes_do_one_job_at_a_time_and_a_lost_one_changes_nothing(
         slow.gate.set()
         first.close()
         second.close()
-
-
-def test_a_heartbeat_keeps_a_job_and_what_is_lost_is_undone(world: World) -> None:
-    exchange = world.exchange
-    exchange.write(lambda tx, now: jobs.ask(tx, now, "train", "a"))
-    job = exchange.write(lambda tx, now: jobs.claim(tx, now, "train", "me", 15.0))
-    assert job is not None
-    held = Held(exchange, job)
-    world.hands.on(10.0)
-    assert held.beat()
-    world.hands.on(10.0)
-    assert exchange.write(lambda tx, now: jobs.claim(tx, now, "train", "other", 15.0)) is None
-    world.hands.on(10.0)
-    assert exchange.write(lambda tx, now: jobs.claim(tx, now, "train", "other", 15.0))
-    assert not held.beat()
-    before = _count(exchange, "event")
-    for end in (held.finish, lambda work: held.again(work, 5.0)):
-        with pytest.raises(LostError):
-            end(lambda tx, now: events.tell(tx, now, "x", "y", tenant=None))
-    assert _count(exchange, "event") == before
 
 
 def test_threads_run_and_end_soon(world: World) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import threading
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from tests.exchange.runtime.worlds import World
 
 from walras.exchange.errors import ConflictError, FieldError, StoreError
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.runtime.home import rescue
 from walras.exchange.runtime.settings import Settings
 from walras.exchange.service import jobs, tokens
 from walras.exchange.service.timing import Timing
@@ -42,20 +40,6 @@ def test_a_first_start_that_was_cut_short_is_made_good(tmp_path: Path) -> None:
         token = (home / "admin.token").read_text().strip()
         assert "died" not in token
         exchange.read(lambda tx: tokens.caller(tx, exchange.now(), token))
-
-
-def test_a_lost_admin_gets_a_new_token(tmp_path: Path) -> None:
-    with Exchange.open(tmp_path / "home") as exchange:
-        path = tmp_path / "home" / "admin.token"
-        before = path.read_text()
-        path.unlink()
-        assert rescue(exchange.database, exchange.home, exchange.now()) == path
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert path.read_text() != before
-        caller = exchange.read(
-            lambda tx: tokens.caller(tx, exchange.now(), path.read_text().strip())
-        )
-        assert caller.scopes == {"admin"}
 
 
 def test_one_process_a_database_of_sqlite(tmp_path: Path) -> None:
