@@ -115,3 +115,16 @@ def test_the_same_number_of_threads_gives_the_same_bits() -> None:
         assert np.array_equal(v, again[1])
         first = cpu.schur(ptr, d, v, narrow, threads)
         assert np.array_equal(first, cpu.schur(ptr, d, v, narrow, threads))
+
+
+@pytest.mark.parametrize("size", [1, 5, 40, 70])
+def test_a_triangle_is_scaled_and_turned(size: int) -> None:
+    rng = np.random.default_rng(size)
+    s = np.tril(rng.normal(size=(size, size)))
+    s[0, 0], scale = 0.0, rng.lognormal(size=size)
+    s[np.arange(1, size), np.arange(1, size)] = rng.lognormal(size=size - 1)
+    out = np.zeros((size, size))
+    cpu.scaled_triangle(s, scale, 0.25, out)
+    expected = (scale[:, None] * s * scale).T
+    expected[0, 0] = 1.0  # in place of zero
+    np.testing.assert_allclose(out, expected + 0.25 * np.eye(size), rtol=1e-14)
