@@ -78,10 +78,8 @@ class Round:
         )
         low = 0.5 * self.work.min()
         price = 0.0 if self.hard else PRICE
-        clusters = Field(
-            self.free, np.ones((M, 2), np.int64), self.room, lam, mu, low, self.goal, price,
-            self.hard, self.alone,
-        )  # fmt: skip
+        terms = (lam, mu, low, self.goal, price, self.hard, self.alone)
+        clusters = Field(self.free, np.ones((M, 2), np.int64), self.room, *terms)
         place = np.full(N, -1, dtype=np.int32)
         found = branch_shared(levels, clusters, 0.0, limit, upper, place)
         self.placed = tuple(order[np.arange(N), place].tolist()) if place[0] >= 0 else None
