@@ -155,3 +155,12 @@ def test_an_end_by_itself_is_success_and_one_by_a_limit_is_not(run: Run) -> None
     assert run(*options, "--tolerance", "1e-6", **tables).exit_code == 5
     message = run(*options, **tables).stderr
     assert "Gap: " in message
+
+
+def test_what_has_gone_since_the_previous_round_is_named(run: Run) -> None:
+    first = run("-o", "csv").stdout
+    same = run("--churn", "0.1", previous=first)
+    assert "--previous" not in same.stderr
+    gone = run("--churn", "0.1", previous=first + "zed,0.5,0\n")
+    assert gone.exit_code == 0, gone.output
+    assert "--previous: jobs of no line now, left out: zed" in gone.stderr

@@ -305,6 +305,12 @@ def _warn(given: ClusterTables) -> None:
             tell(f"  {label}: {reason}")
         if len(given.left_out) > _NAMED:
             tell(f"  and {len(given.left_out) - _NAMED} more; -o json lists all")
+    if given.previous is not None:
+        gone = [j for j in given.previous.columns if j not in given.throughput.columns]
+        lost = [r for r in given.previous.index if r not in given.throughput.index]
+        for kind, names in (("jobs", gone), ("resources", lost)):
+            if names:
+                tell(f"--previous: {kind} of no line now, left out: {checks.few(names)}")
 
 
 def _print(result: ClusterResult, asked: _Asked, output: Format) -> None:

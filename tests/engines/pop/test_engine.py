@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -218,6 +219,7 @@ def test_a_callback_sees_every_part_and_stops_all() -> None:
     point = POP(3, engine=Stub(engine)).solve(cs.max_min(*cluster(0)), limits)
     assert answers == [False, True, True]
     assert [progress.note for progress in seen] == ["part 0", "part 1"]
+    assert all(math.isnan(progress.gap) for progress in seen)  # of a part, not of the whole
     assert point.status is Status.INTERRUPTED
     assert len(point.history) == 3
 

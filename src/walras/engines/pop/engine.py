@@ -12,6 +12,7 @@ optimum.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -184,12 +185,17 @@ class _Relay:
         self._stopped = True
 
     def _tell(self, k: int, progress: Progress) -> bool:
-        """Pass a part's step on to the caller, one part at a time."""
+        """Pass a part's step on to the caller, one part at a time.
+
+        Value, bound and gap of the whole are not known before all parts end; those of a part would
+        pass for them.
+        """
         with self._lock:
             on_progress = self._settings.on_progress
             if on_progress is not None and not self._stopped:
                 note = f"part {k} {progress.note}".rstrip()
-                self._stopped = bool(on_progress(replace(progress, note=note)))
+                whole = replace(progress, value=math.nan, bound=math.nan, gap=math.nan, note=note)
+                self._stopped = bool(on_progress(whole))
             return self._stopped
 
 
