@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -41,7 +42,7 @@ def can_make_networks() -> bool:
     """Whether network namespaces, and devices in them, can be made here."""
     if shutil.which("ip") is None or not Path("/dev/net/tun").exists():
         return False
-    name = "walras-probe"
+    name = f"walras-probe-{os.getpid()}"  # two processes of tests ask at the same time
     try:
         _run("ip", "netns", "add", name)
         _run("ip", "-n", name, "tuntap", "add", "dev", "probe", "mode", "tun")
