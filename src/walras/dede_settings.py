@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import clarabel
@@ -30,6 +30,7 @@ _CVXPY = (
     "solver", "warm_start", "verbose", "bibtex", "gp", "qcp", "requires_grad", "enforce_dpp",
     "ignore_dpp", "canon_backend",
 )  # fmt: skip
+_OWN = (*PRESENT, "tolerance", "time_limit")
 _OTHER_PROBLEMS = ("gp", "qcp", "requires_grad", "nlp")  # the optimum is another, or has more to it
 _TOP = 10**9
 _SMALL = float(np.finfo(float).tiny)
@@ -84,7 +85,7 @@ class Asked:
             InputError: A setting is out of range, given twice, or unknown.
         """
         given = _merged(placed, named)
-        own = {f.name: given.pop(f.name) for f in fields(cls) if f.name in given}
+        own = {name: given.pop(name) for name in _OWN if name in given}
         enabled = own.get("enable_dede", True)
         checks.flag(enabled, "setting enable_dede")
         checks.flag(given.get("verbose", False), "setting verbose")
@@ -146,7 +147,7 @@ def _check_options(given: Mapping[str, Any]) -> None:
     if solver is not None and named not in _OPTIONS:
         return
     options = _OPTIONS[named] if named else tuple(n for known in _OPTIONS.values() for n in known)
-    known = {*(f.name for f in fields(Asked)), *_CVXPY, *_OTHER_PROBLEMS, "solver_path", *options}
+    known = {*_OWN, *_CVXPY, *_OTHER_PROBLEMS, "solver_path", *options}
     for name in given:
         if name not in known:
             close = difflib.get_close_matches(name, sorted(known), n=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -36,19 +36,39 @@ def take(
         InputError: The field has another shape, or a number outside the range.
     """
     where = f"{type(owner).__name__}.{name}"
+    object.__setattr__(owner, name, checked(getattr(owner, name), where, kind, shape, low, high))
+
+
+def checked(
+    given: object,
+    where: str,
+    kind: type[np.generic],
+    shape: tuple[int, ...],
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> Array:
+    """What :func:`take` makes of a field: a read-only array.
+
+    Raises:
+        InputError: It has another shape, or a number outside the range.
+    """
     try:
-        found = np.asarray(getattr(owner, name))
-        made = np.ascontiguousarray(found, dtype=kind)
-        same = found.size == 0 or bool(
-            np.array_equal(made, found, equal_nan=found.dtype.kind == "f")
-        )
-    except (TypeError, ValueError) as error:
+        found = np.asarray(given)
+        if found.dtype.kind in "USc":
+            raise TypeError(f"it holds {found.dtype.name}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            made = np.ascontiguousarray(found, dtype=kind).reshape(found.shape)
+        if kind is np.float32:  # rounded
+            same = bool(np.array_equal(np.isfinite(made), np.isfinite(found)))
+        else:
+            same = bool(np.array_equal(made, found, equal_nan=found.dtype.kind == "f"))
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"is not numeric: {error}", where=where, allowed="numbers") from error
-    if kind is np.float32:
-        same = True  # rounded
-    if made.shape != shape or not same:
+    if made.shape != shape or not (same or made.size == 0):
         raise InputError(
-            f"has shape {made.shape}" if same else "has numbers that are not whole",
+            f"has shape {made.shape}"
+            if made.shape != shape
+            else f"has numbers that are no {np.dtype(kind).name}",
             where=where,
             allowed=f"shape {shape}, {np.dtype(kind).name}",
             remedy="give one entry each, in order",
@@ -59,13 +79,28 @@ def take(
             at = int(np.argmin(good.ravel()))
             raise InputError(
                 f"is {made.ravel()[at]}",
-                where=f"{where}[{at}]",
+                where=f"{where}[{at}]" if made.ndim else where,
                 allowed=f"{low:g} to {high:g}",
                 remedy="correct it",
             )
     view = made.view()
     view.flags.writeable = False
-    object.__setattr__(owner, name, view)
+    return view
+
+
+def count_of(given: object, where: str, known: Collection[str], more: Iterable[str]) -> int:
+    """How many texts are given, once they are a list and the further fields are known.
+
+    Raises:
+        InputError: They are no list, or a field is unknown.
+    """
+    for name in sorted(set(more) - set(known)):
+        raise InputError(
+            f"there is no field '{name}'", where=where, allowed=", ".join(sorted(known))
+        )
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError(f"is given {given!r}", where=where, allowed="a list of names")
+    return len(given)
 
 
 def take_texts(owner: object, name: str, count: int | None, *, distinct: bool = False) -> int:
@@ -76,8 +111,9 @@ def take_texts(owner: object, name: str, count: int | None, *, distinct: bool = 
     """
     where = f"{type(owner).__name__}.{name}"
     given = getattr(owner, name)
-    made = tuple(given) if not isinstance(given, str) else ()
-    if isinstance(given, str) or not all(isinstance(text, str) for text in made):
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    made = tuple(given) if listed else ()
+    if not listed or not all(isinstance(text, str) for text in made):
         raise InputError("are not texts", where=where, allowed="a list of texts")
     if count is not None and len(made) != count:
         raise InputError(f"has {len(made)} texts", where=where, allowed=f"{count}: one each")
@@ -94,12 +130,18 @@ def take_labels(owner: object, name: str, count: int | None) -> int:
         InputError: Another number of them, or something that is not a text.
     """
     where = f"{type(owner).__name__}.{name}"
-    made = tuple(dict(sorted(labels.items())) for labels in getattr(owner, name))
-    if count is not None and len(made) != count:
-        raise InputError(f"has {len(made)} label sets", where=where, allowed=f"{count}: one each")
-    for labels in made:
-        if not all(isinstance(text, str) for pair in labels.items() for text in pair):
+    held = getattr(owner, name)
+    if not isinstance(held, Iterable):
+        raise InputError(f"is {held!r}", where=where, allowed="a list of label sets")
+    found = tuple(held)
+    if count is not None and len(found) != count:
+        raise InputError(f"has {len(found)} label sets", where=where, allowed=f"{count}: one each")
+    for labels in found:
+        if not isinstance(labels, Mapping) or not all(
+            isinstance(text, str) for pair in labels.items() for text in pair
+        ):
             raise InputError(f"has {labels!r}", where=where, allowed="texts to texts")
+    made = tuple(dict(sorted(labels.items())) for labels in found)
     object.__setattr__(owner, name, made)
     return len(made)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -11,14 +11,28 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.rounds.fields import LARGEST, take, take_labels, take_texts
+from walras.rounds.fields import LARGEST, checked, count_of, take, take_labels, take_texts
 from walras.types import Bools, Floats, Longs
 
 Labels = Mapping[str, str]
+_MOST_SLOTS = 2**20  # of a cluster
 
 STATES = ("up", "cordoned", "draining", "down")
 """States of a cluster: ``cordoned`` takes nothing new, ``draining`` gives its offers back, too;
 ``down`` is one whose agents are not heard."""
+
+
+def _fields(kind: type[Any], names: str) -> set[str]:
+    """Fields of a part but its names."""
+    return {item.name for item in fields(kind)} - {names}
+
+
+def _rows(given: object) -> int:
+    """Rows of what should be an array; 0 where it has none."""
+    try:
+        return len(given)  # type: ignore[arg-type]
+    except TypeError:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -47,10 +61,8 @@ class Rules:
 
     def __post_init__(self) -> None:
         for name, high in (("min_success", 1.0), ("window", 1e6), ("kappa", 1e6)):
-            value = float(getattr(self, name))
-            if not 0.0 <= value <= high:
-                raise InputError(f"is {value:g}", where=f"Rules.{name}", allowed=f"0 to {high:g}")
-            object.__setattr__(self, name, value)
+            value = checked(getattr(self, name), f"Rules.{name}", np.float64, (), 0.0, high)
+            object.__setattr__(self, name, float(value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +134,7 @@ class Tasks:
         Raises:
             InputError: A field is unknown, or a shape or a number cannot be used.
         """
-        n = len(uid)
-        unknown = sorted(given.keys() - _TASK_NUMBERS.keys() - _TASK_FLOATS)
-        if unknown:
-            raise InputError(f"there is no field '{unknown[0]}'", where="Tasks.of")
+        n = count_of(uid, "Tasks.of", _TASK_NUMBERS.keys() | _TASK_FLOATS, given)
         made: dict[str, Any] = {name: np.zeros(n, np.int64) for name in _TASK_NUMBERS}
         made |= {name: np.zeros(n) for name in _TASK_FLOATS}
         made |= {"key": np.arange(1, n + 1), "slots": np.ones(n, np.int64)}
@@ -199,7 +208,7 @@ class Clusters:
         take_labels(self, "labels", m)
         take(self, "key", np.int64, (m,), 0, LARGEST)
         take(self, "trusted", np.bool_, (m,))
-        take(self, "slots", np.int64, (m,), 0, 2**20)
+        take(self, "slots", np.int64, (m,), 0, _MOST_SLOTS)
         take(self, "offered", np.int64, (m,), 0, LARGEST)
         take(self, "ready", np.float64, (int(self.slots.sum()),), 0.0)
         take(self, "price", np.float64, (m,), 0.0)
@@ -223,8 +232,9 @@ class Clusters:
         Raises:
             InputError: A shape, number or state cannot be used.
         """
-        m = len(uid)
-        slots = np.asarray(given.pop("slots", np.ones(m)), dtype=np.int64)
+        m = count_of(uid, "Clusters.of", _fields(cls, "uid"), given)
+        ones = np.ones(m, np.int64)
+        slots = checked(given.pop("slots", ones), "Clusters.slots", np.int64, (m,), 0, _MOST_SLOTS)
         made: dict[str, Any] = {
             "key": np.arange(1, m + 1),
             "provider": tuple(uid),
@@ -316,7 +326,7 @@ class Tenants:
         Raises:
             InputError: A shape or a number cannot be used.
         """
-        t = len(name)
+        t = count_of(name, "Tenants.of", _fields(cls, "name"), given)
         made: dict[str, Any] = {"weight": np.ones(t), "quota": np.full(t, -1)}
         made |= {"in_use": np.zeros(t, np.int64), "used": np.zeros(t)}
         return cls(name=tuple(name), **made | given)
@@ -348,8 +358,7 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         d = take_texts(self, "names", None, distinct=True)
-        shape = np.shape(self.values)
-        take(self, "values", np.float32, (shape[0] if shape else 0, d))
+        take(self, "values", np.float32, (_rows(self.values), d))
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,7 +388,7 @@ class Rest:
     count: Longs
 
     def __post_init__(self) -> None:
-        r = (len(np.atleast_1d(self.count)),)
+        r = (_rows(self.count),)
         for name, low in (("tenant", 0), ("requires", 0), ("slots", 1), ("count", 1)):
             take(self, name, np.int64, r, low, LARGEST)
         take(self, "priority", np.int64, r, -LARGEST, LARGEST)

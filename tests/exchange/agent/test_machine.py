@@ -67,7 +67,7 @@ def test_leases_of_listed_runs_move_and_those_told_to_stop_do_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "outcome", "told"),
+    ("reason", "outcome", "reported"),
     [
         (None, "failed", "failed"),
         ("cancelled", "failed", "cancelled"),
@@ -76,18 +76,18 @@ def test_leases_of_listed_runs_move_and_those_told_to_stop_do_not() -> None:
     ],
 )
 def test_an_end_is_kept_until_it_is_acknowledged(
-    reason: str | None, outcome: str, told: str
+    reason: str | None, outcome: str, reported: str
 ) -> None:
     machine = _running()
     if reason is not None:
         machine.stopping[_KEY] = reason
     (journal,) = machine.ended(_KEY, outcome, 4.0, 1, "log")
     assert isinstance(journal, Journal)
-    assert journal.record["outcome"] == told
-    assert machine.ended(_KEY, outcome) == [], "told once"
+    assert journal.record["outcome"] == reported
+    assert machine.ended(_KEY, outcome) == [], "reported once"
     for seq in (2, 3):
         message = machine.message(10.0)
-        assert message.finished == [Finished(*_KEY, told, 4.0, 1, "log")], seq
+        assert message.finished == [Finished(*_KEY, reported, 4.0, 1, "log")], seq
         assert message.free == 4
     ack = Answer(ack=[(*_KEY, "stored"), (9, 9, "stored")], lease_seconds=60.0)
     record = {"kind": "ack", "placement": 7, "token": 2}

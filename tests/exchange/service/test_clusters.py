@@ -57,8 +57,8 @@ def test_an_agent_is_found_again_with_its_newest_life_and_keeps_its_cluster(
     )
     assert register("east") == 0
     assert register("east") == 0
-    told = [row[3] for row in database.read(lambda tx: events.after(tx, 0))]
-    assert told.count("agent.registered") == 1
+    kinds = [row[3] for row in database.read(lambda tx: events.after(tx, 0))]
+    assert kinds.count("agent.registered") == 1
     with pytest.raises(NotFoundError, match="PUT /v1/clusters/west"):
         register("west")
     database.write(lambda tx: clusters.put(tx, 1.0, "west", Offer(1)))

@@ -34,7 +34,7 @@ def test_documents_round_trip() -> None:
         ('{"reserve": 1.5}', r"policy\.reserve"),
         ('{"avoid_tried": 1}', r"policy\.avoid_tried"),
         ('{"rules": {"window": -1}}', r"Rules\.window"),
-        ('{"rules": {"window": "a"}}', "cannot be used"),
+        ('{"rules": {"window": "a"}}', r"Rules\.window: is not numeric"),
     ],
 )
 def test_what_cannot_be_used_is_named(text: str, where: str) -> None:
