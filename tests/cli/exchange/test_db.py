@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import yaml
 from tests.exchange.api.serving import Served
 from typer.testing import CliRunner
 
@@ -75,3 +77,22 @@ def test_a_database_is_migrated_backed_up_and_checked(served: Served, tmp_path: 
         db._url(None, None)
     with pytest.raises(InputError, match="holds no exchange"):
         db._url(tmp_path, None)
+
+
+def test_each_command_prints_json_and_yaml(tmp_path: Path) -> None:
+    url, copy = f"sqlite:///{tmp_path}/exchange.db", tmp_path / "copy.db"
+    assert json.loads(_run("migrate", "--database", url, "-o", "json").stdout) == {"revision": HEAD}
+    home = ("--home", str(tmp_path))
+    made = _run("backup", *home, "--to", str(copy), "-o", "yaml").stdout
+    assert yaml.safe_load(made) == {"file": str(copy)}
+    restored = _run("restore", str(copy), *home, "--replace", "-o", "json")
+    facts = json.loads(restored.stdout)
+    assert (facts["home"], Path(facts["former"]).exists()) == (str(tmp_path), True)
+    assert json.loads(_run("check", *home, "-o", "json").stdout) == {"findings": []}
+    database = open_database(url)
+    database.write(lambda tx: audit.record(tx, 1.0, "ann", "token.create", "k1"))
+    database.close()
+    with connected(url) as connection:
+        connection.execute(sa.text("UPDATE audit_log SET actor = 'bob'"))
+    (found,) = json.loads(_run("check", *home, "-o", "json").stdout)["findings"]
+    assert "audit" in found["what"]

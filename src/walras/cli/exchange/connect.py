@@ -91,7 +91,7 @@ def emit(
 ) -> None:
     """Print what the service answered: all of it as JSON or YAML, some columns as a table."""
     if output is not Format.TABLE:
-        _put_document(_plain(found), output)
+        put_document(_plain(found), output)
         return
     if isinstance(found, BaseModel):
         rows = [(name, _cell(value)) for name, value in found.model_dump().items()]
@@ -111,7 +111,8 @@ def _plain(found: BaseModel | Iterable[BaseModel]) -> Any:
     return [item.model_dump(mode="json") for item in found]
 
 
-def _put_document(value: Any, output: Format) -> None:
+def put_document(value: Any, output: Format) -> None:
+    """Print a value as JSON or YAML."""
     if output is Format.JSON:
         put(json.dumps(value, indent=2, ensure_ascii=False))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.streams import put, tell
+from walras.cli.exchange.connect import Format, OutputOption, put_document
 from walras.errors import InputError
 
 app = typer.Typer(
@@ -30,6 +32,14 @@ HomeOption = Annotated[Path | None, typer.Option(help="Folder of the exchange.")
 DatabaseOption = Annotated[
     str | None, typer.Option(help="sqlite:///PATH or postgresql://USER@HOST/NAME.")
 ]
+
+
+def _put(words: str, output: Format, **facts: object) -> None:
+    """Print words, or facts as JSON or YAML."""
+    if output is Format.TABLE:
+        put(words)
+    else:
+        put_document(facts, output)
 
 
 def _url(home: Path | None, database: str | None) -> str:
@@ -58,6 +68,7 @@ def migrate(
     home: HomeOption = None,
     database: DatabaseOption = None,
     to: Annotated[str, typer.Option(help="Revision; the newest where it is left out.")] = "head",
+    output: OutputOption = Format.TABLE,
 ) -> None:
     """Bring a database to this version's schema, all or nothing.
 
@@ -67,7 +78,8 @@ def migrate(
     """
     from walras.exchange.store.migrate import migrate as run
 
-    put(run(_url(home, database), to))
+    revision = run(_url(home, database), to)
+    _put(revision, output, revision=revision)
 
 
 @app.command()
@@ -75,6 +87,7 @@ def backup(
     to: Annotated[Path, typer.Option(help="File to write.")],
     home: HomeOption = None,
     database: DatabaseOption = None,
+    output: OutputOption = Format.TABLE,
 ) -> None:
     """Copy a database to one file, while the service runs.
 
@@ -85,7 +98,7 @@ def backup(
     from walras.exchange.store.backup import backup as run
 
     run(_url(home, database), to)
-    put(str(to))
+    _put(str(to), output, file=str(to))
 
 
 @app.command()
@@ -95,6 +108,7 @@ def restore(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the database there; it is kept beside it.")
     ] = False,
+    output: OutputOption = Format.TABLE,
 ) -> None:
     """Put a backup of SQLite into a folder; the service must not run there.
 
@@ -110,13 +124,17 @@ def restore(
     from walras.exchange.runtime.home import restore as run
 
     kept = run(backup, home, replace=replace)
-    put(str(home))
+    _put(str(home), output, home=str(home), former=None if kept is None else str(kept))
     if kept is not None:
         tell(f"the former database is {kept}")
 
 
 @app.command()
-def check(home: HomeOption = None, database: DatabaseOption = None) -> None:
+def check(
+    home: HomeOption = None,
+    database: DatabaseOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
     """Check a database: the file, its references, its states, the audit log's chain.
 
     The exit code is 1 where something is wrong.
@@ -128,8 +146,7 @@ def check(home: HomeOption = None, database: DatabaseOption = None) -> None:
     from walras.exchange.service.check import check as run
 
     found = run(_url(home, database))
-    for finding in found:
-        put(str(finding))
+    words = "\n".join(str(finding) for finding in found) or "nothing is wrong"
+    _put(words, output, findings=[asdict(finding) for finding in found])
     if found:
         raise typer.Exit(ExitCode.FAILED)
-    put("nothing is wrong")

@@ -23,7 +23,13 @@ from walras.exchange.agent.machine import (
     Start,
     Stop,
 )
-from walras.exchange.errors import ConflictError, ExchangeError, StaleError, StoreError
+from walras.exchange.errors import (
+    ConflictError,
+    ExchangeError,
+    StaleError,
+    StoreError,
+    UnreachableError,
+)
 from walras.exchange.service.messages import Answer, Sync
 from walras.exchange.service.timing import Timing
 
@@ -214,7 +220,8 @@ class Agent:
         pause = min(0.5 * 2 ** min(self._failures, 10), self._lease / 12.0)
         self._soon = now() + pause * (0.5 + self._random.random())
         if self._failures in (1, 5) or self._failures % 50 == 0:
-            self.on_event(f"the service cannot be reached ({error}); trying again")
+            state = "cannot be reached" if isinstance(error, UnreachableError) else "cannot answer"
+            self.on_event(f"the service {state} ({error}); trying again")
 
     def _do(self, actions: list[Action]) -> None:
         """Carry actions out, each before the next."""
