@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import queue
 import signal
 import sys
 import threading
@@ -15,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from tests.programs.conic import WANTED, program, unheeded
 
 from walras.certificate import certify
 from walras.domains import cluster_scheduling as cs
@@ -26,8 +25,6 @@ from walras.programs import clarabel_process, clarabel_thread
 from walras.programs.clarabel_process import serve, solve_in_process
 from walras.programs.clarabel_program import (
     ConicPoint,
-    ConicProgram,
-    ConicSettings,
     ConicStep,
     solve_conic,
 )
@@ -36,7 +33,6 @@ from walras.separable import Separable
 from walras.settings import Settings
 from walras.status import Status
 
-WANTED = ConicSettings(1e-9, 1e-8, 0.99, 100, 1, None)
 NEVER, SOON = float("inf"), 0.5  # a deadline, and seconds
 # A step every tenth of a second until on_step to stop, then where it is.
 SLOW = """
@@ -54,22 +50,6 @@ def solve_conic(program, wanted, on_step):
 beside.solve_conic = solve_conic
 beside.serve(sys.stdin.buffer, sys.stdout.buffer)
 """
-
-
-def program() -> ConicProgram:
-    """Maximise x + 2 y over the disc of radius one: at (1, 2) / sqrt 5."""
-    matrix = sp.csc_matrix([[0.0, 0.0], [-1.0, 0.0], [0.0, -1.0]])
-    return ConicProgram(
-        sp.csc_matrix((2, 2)),
-        np.array([-1.0, -2.0]),
-        matrix,
-        np.array([1.0, 0.0, 0.0]),
-        (("SecondOrderConeT", 3),),
-    )
-
-
-def unheeded(step: ConicStep) -> bool:
-    return False
 
 
 def acting(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -176,35 +156,6 @@ def test_ctrl_c_stops_at_the_next_iteration(monkeypatch: pytest.MonkeyPatch) -> 
     assert found is not None
     assert found.status == clarabel_thread.INTERRUPTED
     assert len(count) >= 3
-
-
-def test_an_interrupted_wait_loses_no_word() -> None:
-    inbox = clarabel_thread.Inbox()
-    inbox.put(None)
-    inbox._calls.get()  # taken from the queue, and lost as the interrupt came
-    inbox.wait(0.0)
-    assert inbox.take() is None
-    with pytest.raises(queue.Empty):
-        inbox.wait(time.perf_counter() + 0.15)
-
-
-def test_a_signal_that_another_thread_was_given_is_heard() -> None:
-    """As Ray's threads may be: the main thread, which is to act on it, is not woken."""
-    inbox = clarabel_thread.Inbox()
-    idle = threading.Event()
-    other = threading.Thread(target=idle.wait, daemon=True)
-    other.start()
-
-    def press() -> None:
-        assert other.ident is not None
-        signal.pthread_kill(other.ident, signal.SIGINT)
-
-    threading.Timer(0.3, press).start()
-    began = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        inbox.wait(began + 20.0)
-    idle.set()
-    assert time.perf_counter() - began < 10.0
 
 
 def test_an_engine_with_a_long_setup_gives_the_same_answer() -> None:

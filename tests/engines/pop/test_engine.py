@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from tests.engines.pop.instances import CALM, cluster, wide
 from tests.engines.stub import Stub
 
 from walras.certificate import certify
@@ -23,43 +23,10 @@ from walras.engines.pop.parts import split
 from walras.errors import EngineError, InputError
 from walras.iterate import Iterate
 from walras.progress import History, Progress, Timings
-from walras.separable import Family, Rows, Separable, Side, Utility
+from walras.separable import Separable
 from walras.settings import Settings, Start
 from walras.solving import solve
 from walras.status import Status
-
-CALM = Settings(threads=2)
-
-
-def cluster(seed: int, jobs: int = 24, resources: int = 4) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(seed)
-    T = rng.lognormal(0, 1, (resources, jobs)) * (rng.random((resources, jobs)) < 0.8)
-    T[0, ~(T > 0).any(axis=0)] = 1
-    return T, rng.choice([1.0, 2.0], jobs), rng.choice([2.0, 4.0], resources)
-
-
-def test_parts_cover_every_demand_once_with_a_kth_of_the_capacity() -> None:
-    T, size, capacity = cluster(0, jobs=10)
-    quota = cs.Quota({"org": list(range(6))}, {"org": 3.0})
-    problem = cs.max_min(T, size, capacity, quota=quota)
-    parts = split(problem, 3, seed=1)
-    assert sorted(len(part.problem.demand_names) for part in parts) == [3, 3, 4]
-    assert sorted(name for part in parts for name in part.problem.demand_names) == sorted(
-        problem.demand_names
-    )
-    entries = np.concatenate([part.entries for part in parts])
-    assert np.array_equal(np.sort(entries), np.arange(problem.entries))
-    for part in parts:
-        rows = {part.problem.rows.name(r): r for r in range(part.problem.rows.count)}
-        assert part.problem.rows.upper[rows["capacity[2]"]] == pytest.approx(capacity[2] / 3)
-        assert part.problem.rows.upper[rows["quota[org]"]] == pytest.approx(1.0)
-        for j, name in enumerate(part.problem.demand_names):
-            assert part.problem.rows.owner[rows[f"time[{name}]"]] == j
-            here = part.problem.demand == j
-            there = problem.demand == int(name)
-            block = part.problem.rows.matrix[[rows[f"throughput[{name}]"]]].toarray()[0]
-            assert -block[here] == pytest.approx(T[T[:, int(name)] > 0, int(name)])
-            assert np.array_equal(part.problem.resource[here], problem.resource[there])
 
 
 @pytest.mark.parametrize("state", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
@@ -125,41 +92,6 @@ def test_the_seed_decides_the_split() -> None:
     a, b, c = (POP(4, engine=Exact(), seed=s).solve(problem, CALM) for s in (5, 5, 6))
     assert np.array_equal(a.x, b.x)
     assert not np.array_equal(a.x, c.x)
-
-
-def test_shared_utilities_and_equalities_are_split_too() -> None:
-    # Two equal demands on one resource: minimise (y - 3)^2 / 2 of the load y, and x_0 + x_1 = 2.
-    both = np.ones((2, 2))
-    rows = Rows(
-        matrix=sp.csc_array(both),
-        scalar_matrix=np.zeros((2, 0)),
-        lower=np.array([-np.inf, 2.0]),
-        upper=np.array([np.inf, 2.0]),
-        side=np.array([Side.RESOURCE, Side.COUPLED], np.int8),
-        owner=np.array([0, -1], np.int32),
-        utility=np.array([Utility.QUADRATIC, Utility.NONE], np.int8),
-        weight=np.ones(2),
-        parameter=np.array([3.0, 0.0]),
-        families=(Family("load", 0, 1), Family("total", 1, 2)),
-    )
-    zero = np.zeros(2)
-    problem = Separable(
-        resource=np.zeros(2, np.int32),
-        demand=np.arange(2, dtype=np.int32),
-        cost=zero,
-        quadratic=zero,
-        lower=zero,
-        upper=np.full(2, np.inf),
-        scalar_cost=np.zeros(0),
-        scalar_lower=np.zeros(0),
-        scalar_upper=np.zeros(0),
-        rows=rows,
-        resource_names=["r"],
-        demand_names=["a", "b"],
-    )
-    point = POP(2, engine=Exact()).solve(problem, CALM)
-    assert point.x == pytest.approx([1.0, 1.0], abs=1e-6)
-    assert point.prices == pytest.approx(Exact().solve(problem, CALM).prices, abs=1e-5)
 
 
 def nothing(problem: Separable, settings: Settings, seconds: float = 0.0) -> Iterate:
@@ -357,42 +289,6 @@ def test_demands_that_ask_for_nothing_make_no_part(objective: str, parts: int | 
     assert np.isfinite(s.gap)
     with pytest.raises(InputError, match="1 to 8"):
         solve(problem, engine=POP(parts=9))
-
-
-def wide(seed: int = 4) -> tuple[te.Network, np.ndarray, te.Paths]:
-    """A ring of 30 nodes with chords, and traffic of which few demands are most."""
-    rng = np.random.default_rng(seed)
-    ends = {(v, (v + 1) % 30) for v in range(30)}
-    ends |= {(int(a), int(b)) for a, b in rng.integers(0, 30, (60, 2)) if a != b}
-    source, target = np.array(sorted(ends)).T
-    net = te.Network(
-        tuple(map(str, range(30))), source, target, rng.uniform(10.0, 100.0, len(source))
-    )
-    demand = te.lognormal_traffic(net, seed=seed, total=0.15 * float(net.capacity.sum()))
-    return net, demand, te.candidate_paths(net, cache=False)
-
-
-def test_the_largest_demands_have_a_piece_in_every_part() -> None:
-    net, demand, paths = wide()
-    problem = te.max_total_flow(net, demand, paths)
-    own = paths.demands(demand)
-    count = round(0.1 * np.count_nonzero(own))
-    largest = set(np.argsort(-own, kind="stable")[:count].tolist())
-    pieces, names = split(problem, 4, 0, 0.1), list(paths.pair_names)
-    times, total = np.zeros(len(own)), np.zeros(len(own))
-    for piece in pieces:
-        rows = piece.problem.rows
-        for r, whole in enumerate(piece.rows.tolist()):
-            if rows.side[r] == Side.DEMAND:
-                j = int(problem.rows.owner[whole])
-                assert piece.problem.demand_names[rows.owner[r]] == names[j]
-                times[j] += 1
-                total[j] += rows.upper[r]
-    assert total == pytest.approx(own)
-    assert times.tolist() == [4.0 if j in largest else 1.0 for j in range(len(own))]
-    sizes = [len(piece.problem.demand_names) for piece in pieces]
-    assert max(sizes) - min(sizes) <= count
-    assert split(problem, 4, 0, 0.0)[0].problem.entries < pieces[0].problem.entries
 
 
 def test_pop_of_flows_splits_large_demands_and_of_jobs_none() -> None:
