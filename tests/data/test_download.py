@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from walras import data
-from walras.data import cluster_reliability, gavel_traces
+from walras.data import cluster_reliability
 from walras.data.dataset import DataFile, DataSet
 from walras.data.download import download, of_paths
 from walras.data.registry import GAVEL, REGISTRY
@@ -312,27 +312,3 @@ def test_answers_that_are_no_file_are_one_clear_error(
 def test_a_time_limit_is_seconds(limit: float) -> None:
     with pytest.raises(InputError, match="time_limit"):
         data.fetch("gavel", time_limit=limit)
-
-
-def _trace_files() -> list[bytes]:
-    plain = b"LM (batch size 5)\tpython main.py\t--steps\t1\t700\t12.000000\t4\n"
-    weighted = b"A3C\tpython main.py\trl\t--max-steps\t0\t88\t2\t1\t-1.000000\t0\n"
-    count = len(gavel_traces.TRACES)
-    return [plain if name.startswith("msr") else weighted for name in gavel_traces.TRACES][:count]
-
-
-def test_both_layouts_of_traces_become_one_table(tmp_path: Path) -> None:
-    (tmp_path / gavel_traces.FILE).write_bytes(gavel_traces.derive_table(_trace_files()))
-    traces = gavel_traces.read(tmp_path)
-    assert traces.names == gavel_traces.TRACES
-    first, last = traces.jobs.iloc[0], traces.jobs.iloc[-1]
-    assert (first["total_steps"], first["arrival_time"], first["scale_factor"]) == (700, 12.0, 4)
-    assert traces.jobs["SLO"].isna().sum() == 75
-    assert (last["job_type"], last["scale_factor"], last["priority_weight"]) == ("A3C", 2, 1.0)
-
-
-def test_a_trace_of_another_layout_is_refused() -> None:
-    files = _trace_files()
-    files[1] += b"LM\ttoo short\n"
-    with pytest.raises(DataError, match=r"103959.trace, line 2.*2 tab-separated fields"):
-        gavel_traces.derive_table(files)

@@ -75,11 +75,6 @@ def test_gavel_is_read_into_arrays(folder: Path) -> None:
         found.throughput[0, 0] = 1.0
 
 
-def test_columns_wants_one_scale_factor_a_job() -> None:
-    with pytest.raises(InputError, match=r"scale_factors: has shape \(1,\); allowed: \(2,\)"):
-        data.load("gavel", synthetic=True).columns(["A3C", "A3C"], [1])
-
-
 WRONG_FILES = {
     "gavel is not JSON": ("gavel", gavel.FILE, b"{"),
     "gavel lacks a cluster": ("gavel", gavel.FILE, b'{"v100": {}}'),
@@ -112,22 +107,6 @@ def test_a_wrong_file_is_one_clear_error(case: str, folder: Path) -> None:
     assert f"walras data fetch {name}" in caught.value.remedy
 
 
-@pytest.mark.parametrize("entry", [np.nan, -1.0])
-def test_dede_throughputs_must_be_finite_and_not_negative(entry: float, folder: Path) -> None:
-    place = folder / "dede_cluster"
-    place.mkdir(parents=True)
-    throughput = data.load("dede_cluster", synthetic=True).throughput.copy()
-    throughput[3, 5, 1] = entry
-    np.save(place / "simulation_throughputs.npy", throughput)
-    (place / "cluster_spec.json").write_text("{}")
-    with pytest.raises(DataError, match="negative or not finite"):
-        data.load("dede_cluster")
-    throughput[3, 5, 1] = 1.0
-    np.save(place / "simulation_throughputs.npy", throughput)
-    with pytest.raises(DataError, match="worker_0"):
-        data.load("dede_cluster")
-
-
 def test_unknown_names_are_refused() -> None:
     for call in (data.find, data.load, data.verify, data.fetch):
         with pytest.raises(InputError, match=r"no data set 'gravel'.*gavel_traces"):
@@ -140,12 +119,6 @@ def test_only_the_real_set_can_be_asked_for() -> None:
         data.load("gavel", synthetic=False)
     with pytest.raises(DataError, match="was not found"):
         data.verify("gavel")
-
-
-def test_an_unknown_trace_is_refused() -> None:
-    traces = data.load("gavel_traces", synthetic=True)
-    with pytest.raises(InputError, match="no trace 'msr/seed=9'"):
-        traces.trace("msr/seed=9")
 
 
 @pytest.mark.real_data(*NAMES)
