@@ -353,21 +353,6 @@ class TestPublished:
         assert certify(problem, theirs.x, theirs.t, theirs.prices).violation <= FEASIBLE
 
 
-class TestForm:
-    def test_the_side_with_more_rows_plays_the_demands(self) -> None:
-        assert len(make_form(cluster(cs.total_throughput, 5, 40)).entries.ptr) == 41
-        assert len(make_form(cluster(cs.total_throughput, 60, 4)).entries.ptr) == 61
-
-    def test_more_than_three_rows_of_a_demand_become_single_rows(self) -> None:
-        rows = [Row(f"row[{k}]", {0: 1.0, 1: float(k + 1)}, upper=2.0 + k) for k in range(5)]
-        problem = state([Entry(0, 0, -1.0), Entry(1, 0, -1.5)], rows, maximize=True)
-        form = make_form(problem)
-        assert form.groups.source.shape == (1, 3)
-        assert len(form.narrow.source) == 3
-        s = solved(problem, 1e-6)
-        assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=1e-5)
-
-
 class TestBadInput:
     def test_integer_entries(self) -> None:
         problem = cluster(cs.total_throughput, 3, 5)

@@ -188,27 +188,6 @@ def test_wholes_of_which_nothing_is_used_are_shared_out_equally() -> None:
     assert dual_bound(problem, np.zeros(problem.rows.count)).value <= found.value
 
 
-@pytest.mark.parametrize("name", GATHERED)
-def test_problems_with_entries_or_scalars_without_bounds_have_no_roles(name: str) -> None:
-    problem = next(case.base for case in CASES if case.name == name)
-    assert roles(make_form(problem)) is None
-
-
-def test_every_problem_of_the_domains_has_roles() -> None:
-    network = te.load_topology("B4")
-    paths = te.candidate_paths(network, 4, cache=False)
-    demand = te.lognormal_traffic(network, seed=0)
-    asked = [
-        te.max_total_flow(network, demand, paths),
-        te.min_max_utilisation(network, demand, paths),
-        te.max_concurrent_flow(network, demand, paths),
-        te.max_min_fair(network, demand, paths).problem,
-        te.max_total_flow_by_link(network, demand),
-        *(cluster(objective) for objective in OBJECTIVES),
-    ]
-    assert all(roles(make_form(problem)) is not None for problem in asked)
-
-
 class Losing(LocalPool):
     """Before one pass, or the pass of a number, a slice is lost, and begins somewhere else."""
 
