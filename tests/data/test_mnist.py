@@ -65,14 +65,6 @@ def test_a_label_beyond_nine_is_named(tmp_path: Path) -> None:
         mnist.read(_write(tmp_path, **{mnist.FILES[1]: _labels([0, 10, 1])}))
 
 
-def test_the_stand_in_has_ten_digits_that_can_be_told_apart() -> None:
-    digits = data.load("mnist", synthetic=True)
-    x, t = digits.train_images.astype(float), digits.train_labels
-    means = np.array([x[t == digit].mean(axis=0) for digit in range(10)])
-    nearest = ((digits.test_images[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-    assert (nearest == digits.test_labels).mean() > 0.9
-
-
 @pytest.mark.real_data("mnist")
 def test_the_real_set_is_the_canonical_one() -> None:
     digits = data.load("mnist", synthetic=False)
