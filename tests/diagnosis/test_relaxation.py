@@ -122,3 +122,11 @@ def test_a_rows_scale_is_its_largest_number() -> None:
     low, high = np.full(3, -np.inf), np.array([0.0, -20.0, np.inf])
     assert row_scale(problem.rows.matrix, low, high).tolist() == [1.0, 20.0, 1.0]
     assert row_scale(0.0 * problem.rows.matrix, low, high)[2] == 1.0
+
+
+def test_a_lower_bound_is_lowered_where_that_is_the_lesser_change() -> None:
+    """Two units of three are less than two of one."""
+    rows = [Row("least[0]", {0: 1.0}, lower=3.0), Row("most[0]", {0: 1.0}, upper=1.0)]
+    found = least_relaxation(state([Entry(0, 0, upper=REACH)], rows), CALM)
+    assert found.amounts == pytest.approx([-2.0])
+    assert found.text() == "lower least[0] by 2"
