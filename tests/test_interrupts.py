@@ -22,7 +22,7 @@ from walras.programs.clarabel_program import ConicStep
 from walras.programs.clarabel_thread import INTERRUPTED, solve_in_thread
 from walras.progress import Progress
 
-from tests.programs.test_clarabel_process import WANTED, program  # isort: skip
+from tests.programs.conic import WANTED, program  # isort: skip
 
 # Solves on and on; tells how each ended. The signal comes from outside, at any moment.
 LOOP = """
