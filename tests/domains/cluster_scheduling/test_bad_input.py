@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 
 from walras.domains import cluster_scheduling as cs
 from walras.errors import InputError
@@ -25,73 +24,7 @@ def spoiled(array: np.ndarray, at: Any, value: float) -> np.ndarray:
 
 
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
-    "NaN throughput": ({"throughput": spoiled(T, (1, 2), np.nan)}, "throughput[1, 2]", "NaN"),
-    "infinite throughput": ({"throughput": spoiled(T, (0, 1), np.inf)}, "throughput[0, 1]", "inf"),
-    "negative throughput": ({"throughput": spoiled(T, (1, 0), -2)}, "throughput[1, 0]", "-2"),
-    "negative, labelled": (
-        {"throughput": FRAME.replace(5.0, -5.0)}, "throughput[1 (k80), 1 (b)]", "-5",
-    ),
-    "NaN, sparse": (
-        {"throughput": sp.csr_array(spoiled(T, (1, 2), np.nan))}, "throughput[1, 2]", "NaN",
-    ),
-    "text": ({"throughput": [["fast", 1, 1], [1, 1, 1]]}, "throughput", "not numeric"),
-    "ragged": ({"throughput": [[1, 2, 3], [4, 5]]}, "throughput", "not numeric"),
-    "one dimension": ({"throughput": np.ones(3)}, "throughput", "1 dimensions"),
-    "complex": ({"throughput": T + 1j}, "throughput", "complex"),
-    "complex, sparse": ({"throughput": sp.csc_array(T + 1j)}, "throughput", "complex"),
-    "complex objects": (
-        {"throughput": [[1 + 1j, 1, 1], [1, 1, 1]]}, "throughput", "complex",
-    ),
-    "no jobs": ({"throughput": np.ones((2, 0)), "size": []}, "throughput", "empty"),
-    "no resources": ({"throughput": np.ones((0, 3)), "capacity": []}, "throughput", "empty"),
-    "a job that cannot run": (
-        {"throughput": T * [1, 0, 1]}, "throughput[:, 1]", "no resource type can run this job",
-    ),
-    "a job that may not run": (
-        {"throughput": FRAME, "allowed": T < 3},
-        "throughput[:, 2 (c)]", "no resource type",
-    ),
-    "NaN size": ({"size": spoiled(SIZE, 1, np.nan)}, "size[1]", "NaN"),
-    "zero size": ({"size": spoiled(SIZE, 2, 0)}, "size[2]", "is 0"),
-    "negative size": ({"throughput": FRAME, "size": -SIZE}, "size[0] (a)", "-1"),
-    "short size": ({"size": SIZE[:2]}, "size", "shape (2,)"),
-    "scalar size": ({"size": 1.0}, "size", "shape ()"),
-    "zero capacity": ({"throughput": FRAME, "capacity": [8, 0]}, "capacity[1] (k80)", "is 0"),
-    "negative capacity": ({"capacity": [-8, 1]}, "capacity[0]", "-8"),
-    "infinite capacity": ({"capacity": [8, np.inf]}, "capacity[1]", "inf"),
-    "long capacity": ({"capacity": [1, 2, 3]}, "capacity", "shape (3,)"),
-    "zero weight": ({"weight": [1, 0, 1]}, "weight[1]", "is 0"),
-    "mask of another shape": ({"allowed": np.ones((3, 2), bool)}, "allowed", "shape (3, 2)"),
-    "mask of speeds": ({"allowed": T}, "allowed", "other than 0 and 1"),
-    "size of an unknown job": (
-        {"throughput": FRAME, "size": pd.Series(SIZE, index=["a", "b", "x"])},
-        "labels of size", "no demand 'c'",
-    ),
-    "capacity of one more type": (
-        {"throughput": FRAME, "capacity": pd.Series([1, 2, 3], index=["v100", "k80", "p100"])},
-        "labels of capacity", "unknown resource 'p100'",
-    ),
-    "labels that come twice": (
-        {"throughput": FRAME.set_axis(["a", "b", "a"], axis=1)},
-        "demand names", "'a' appears twice",
-    ),
-    "labels of another type": ({"resource_names": 5}, "resource names", "is 5"),
-    "labels of text": ({"demand_names": "abc"}, "demand names", "is 'abc'"),
-    "too few labels": ({"demand_names": ["a"]}, "demand_names", "1 labels"),
-    "mask without a type": (
-        {"throughput": FRAME, "allowed": FRAME.iloc[:1] > 0}, "allowed", "no resource 'k80'",
-    ),
-    "negative churn": ({"previous": T * 0, "churn": -1.0}, "churn", "-1"),
-    "churn of text": ({"previous": T * 0, "churn": "x"}, "churn", "is 'x'"),
     "churn against nothing": ({"churn": 1.0}, "churn", "needs the previous allocation"),
-    "negative previous": (
-        {"previous": spoiled(T * 0, (0, 1), -0.5), "churn": 1.0}, "previous[0, 1]", "-0.5",
-    ),
-    "NaN previous, labelled": (
-        {"throughput": FRAME, "previous": FRAME.replace(2.0, np.nan), "churn": 1.0},
-        "previous[v100, b]", "NaN",
-    ),
-    "previous of another shape": ({"previous": T.T}, "previous", "shape (3, 2)"),
     "quota of an unknown job": (
         {"throughput": FRAME, "quota": cs.Quota({"ann": ["a", "z"]}, {"ann": 1.0})},
         "quota.groups['ann']", "unknown job 'z'",
@@ -190,11 +123,6 @@ def test_bad_steps_are_called_steps() -> None:
         cs.min_makespan(T, SIZE, CAPACITY, [1, 1, 1], weight=[1, 1, -1])
 
 
-def test_previous_shares_above_one_are_refused() -> None:
-    with pytest.raises(InputError, match=r"previous\[0, 1\]: is 2.*not GPUs"):
-        cs.max_min(T, SIZE, CAPACITY, previous=[[0, 2, 0], [0, 0, 0]], churn=0.1)
-
-
 def test_unknown_unit() -> None:
     with pytest.raises(InputError, match="per"):
         cs.normalise(T, SIZE, CAPACITY, per="watt")  # type: ignore[arg-type]
@@ -211,18 +139,6 @@ def test_evaluation_of_what_is_not_finite(value: float) -> None:
         cs.evaluate(FRAME, SIZE, CAPACITY, np.full((2, 3), value))
     with pytest.raises(InputError, match=r"x\[1 \(1\), 2 \(2\)\]"):
         cs.evaluate(T, SIZE, CAPACITY, spoiled(T * 0, (1, 2), value))
-
-
-def test_a_ragged_mask() -> None:
-    ragged: Any = [[True, True], [True]]
-    with pytest.raises(InputError, match="rows of different lengths"):
-        cs.max_min([[1.0, 2.0], [1.0, 1.0]], [1, 1], [1, 1], allowed=ragged)
-
-
-def test_a_previous_allocation_of_other_jobs() -> None:
-    other = pd.DataFrame(np.full((2, 3), 0.1), index=["v100", "k80"], columns=["x", "y", "z"])
-    with pytest.raises(InputError, match="none is a job of throughput; the first is 'x'"):
-        cs.max_min(FRAME, SIZE, CAPACITY, previous=other, churn=0.1)
 
 
 def test_users_that_do_not_fit_the_jobs() -> None:

@@ -9,9 +9,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from tests.domains.instances import Data, draw
 
 from walras.domains import cluster_scheduling as cs
@@ -173,88 +171,6 @@ def test_a_job_whose_seconds_count_twice_ends_in_half_the_time() -> None:
     value, x = solved(weighted)
     assert 1 / value == pytest.approx(300)
     assert x[0] == pytest.approx([2 / 3, 1 / 3])
-
-
-@pytest.mark.parametrize("form", ["frame", "csc", "coo", "csr with zeros", "fortran", "float32"])
-def test_all_forms_of_throughput_state_the_same_problem(form: str) -> None:
-    data = draw(7)
-    T = data.throughput
-    stored = sp.csr_array(T)
-    if form == "csr with zeros":
-        stored.data[0] = 0.0
-        T = stored.toarray()
-    forms: dict[str, Any] = {
-        "frame": pd.DataFrame(T),
-        "csc": sp.csc_matrix(T),
-        "coo": sp.coo_array(T),
-        "csr with zeros": stored,
-        "fortran": np.asfortranarray(T),
-        "float32": T.astype(np.float32),
-    }
-    if form == "float32":
-        T = T.astype(np.float32).astype(float)
-    a = cs.proportional_fairness(T, data.size, data.capacity)
-    b = cs.proportional_fairness(forms[form], data.size, data.capacity)
-    for name in ("resource", "demand", "cost", "upper"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-    assert abs(a.rows.matrix - b.rows.matrix).max() == 0
-    assert np.all(np.diff(a.demand) >= 0)
-
-
-def test_masks_dense_labelled_and_sparse_agree() -> None:
-    data = draw(8)
-    allowed = data.throughput > np.median(data.throughput)
-    allowed[0] |= ~allowed.any(axis=0)
-    T = np.where(data.throughput > 0, data.throughput, 0.5)
-    size, capacity = data.size, data.capacity
-    want = cs.max_min(T, size, capacity, allowed=allowed)
-    frame = pd.DataFrame(allowed, index=[f"r{i}" for i in range(len(T))])
-    frame = frame.set_axis([f"j{j}" for j in range(T.shape[1])], axis=1)
-    labelled = pd.DataFrame(T, index=frame.index, columns=frame.columns)
-    pairs: list[tuple[Any, Any]] = [
-        (T, sp.coo_array(allowed)),
-        (sp.csc_array(T), allowed),
-        (sp.csc_array(T), sp.csr_array(allowed)),
-        (labelled, frame.iloc[::-1, ::-1]),
-    ]
-    for throughput, mask in pairs:
-        got = cs.max_min(throughput, size, capacity, allowed=mask)
-        assert abs(got.rows.matrix - want.rows.matrix).max() == 0
-        np.testing.assert_array_equal(got.resource, want.resource)
-
-
-def test_labels_travel_and_series_are_matched_by_label() -> None:
-    T = pd.DataFrame([[1.0, 2.0, 0.0], [1.0, 1.0, 5.0]], index=["v100", "k80"], columns=list("abc"))
-    size = pd.Series({"c": 4.0, "a": 1.0, "b": 2.0})
-    capacity = pd.Series({"k80": 3.0, "v100": 7.0})
-    p = cs.max_min(T, size, capacity, weight=pd.Series({"b": 2.0, "c": 3.0, "a": 1.0}))
-    assert p.resource_names == ("v100", "k80")
-    assert p.demand_names == ("a", "b", "c")
-    assert p.rows.name(0) == "capacity[v100]"
-    assert p.rows.name(4) == "time[c]"
-    assert p.rows.name(5) == "throughput[a]"
-    assert p.rows.upper[:2].tolist() == [7.0, 3.0]
-    G = p.rows.matrix.toarray()
-    assert G[1].tolist() == [0, 1, 0, 2, 4]  # entries a@v100 a@k80 b@v100 b@k80 c@k80
-    assert G[7].tolist() == [0, 0, 0, 0, -5 / 3]
-
-
-def test_previous_frame_of_another_round_is_matched_by_label() -> None:
-    T = pd.DataFrame(np.ones((2, 3)), index=["v100", "k80"], columns=list("abc"))
-    before = pd.DataFrame(
-        [[0.5, 0.2], [0.1, 0.3], [0.0, 0.4]], index=["k80", "p100", "v100"], columns=["b", "gone"]
-    )
-    want = np.zeros((2, 3))
-    want[1, 1] = 0.5
-    args = ([1, 1, 1], [1, 1])
-    a = cs.max_min(T, *args, previous=before, churn=0.1)
-    b = cs.max_min(T, *args, previous=want, churn=0.1)
-    c = cs.max_min(T, *args, previous=sp.coo_array(want), churn=0.1)
-    for other in (b, c):
-        np.testing.assert_array_equal(a.upper, other.upper)
-        np.testing.assert_array_equal(a.cost, other.cost)
-    assert a.constant == pytest.approx(0.05)
-    assert a.entries == 7
 
 
 def test_giving_up_a_pair_that_can_no_longer_run_is_paid_for() -> None:

@@ -7,35 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.data.formats.graph_files import NATIVE, XML
 from tests.domains.traffic_engineering.networks import diamond
 
 import walras as wl
 from walras.domains import traffic_engineering as te
-
-NATIVE = """?SNDlib native format; type: network; version: 1.0
-# a comment ( with brackets
-NODES (
-  Paris ( 2.35 48.86 )
-  Lyon ( 4.84 45.76 )
-)
-LINKS (
-  L1 ( Paris Lyon ) 0.00 0.00 0.00 115.00 ( 40.00 19.00 160.00 30.00 )
-)
-DEMANDS (
-  D1 ( Paris Lyon ) 1 12.0 UNLIMITED
-)
-"""
-
-
-XML = """<?xml version="1.0"?><network xmlns="http://sndlib.zib.de/network" version="1.0">
-<networkStructure><nodes coordinatesType="geographical">
-<node id="Paris"><coordinates><x>2.35</x><y>48.86</y></coordinates></node>
-<node id="Lyon"><coordinates><x>4.84</x><y>45.76</y></coordinates></node></nodes>
-<links><link id="L1"><source>Paris</source><target>Lyon</target>
-<preInstalledModule><capacity>7.5</capacity><cost>0</cost></preInstalledModule></link></links>
-</networkStructure><demands><demand id="D1"><source>Paris</source><target>Lyon</target>
-<demandValue>9.0</demandValue></demand><demand id="D2"><source> Paris </source><target>Lyon</target>
-<demandValue>3.0</demandValue></demand></demands></network>"""
 
 
 @pytest.mark.parametrize(("name", "text"), [("n.txt", NATIVE), ("n.xml", XML)])

@@ -107,7 +107,6 @@ class Network:
 
         Returns:
             The smaller network.
-            ---
 
         Raises:
             InputError: A number is not a link, or no link is left.
