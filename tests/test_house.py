@@ -7,7 +7,6 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from graphlib import TopologicalSorter
 from itertools import combinations
 from pathlib import Path
@@ -256,7 +255,6 @@ def test_contributing_names_every_room() -> None:
     assert rooms - names == set()
 
 
-MIRROR = tomllib.loads((ROOT / "tests/mirror.toml").read_text(encoding="utf-8"))
 _BRANCHES = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.IfExp, ast.comprehension)
 _FEW = 6  # statements of a function without a branch
 
@@ -272,30 +270,11 @@ def _has_logic(path: Path) -> bool:
     return False
 
 
-def _away_from_tests() -> list[str]:
-    """Modules with logic that have no test file at their place, such as ``engines/base``."""
-    found = []
+def test_each_module_with_logic_has_its_tests_at_its_place() -> None:
+    away = []
     for path in SOURCES:
         module = path.relative_to(ROOT / "src/walras").with_suffix("")
         place = ROOT / "tests" / module.parent / f"test_{module.name.lstrip('_')}.py"
         if not module.name.startswith("__") and not place.exists() and _has_logic(path):
-            found.append(module.as_posix())
-    return found
-
-
-def test_each_module_with_logic_has_its_tests_at_its_place_or_in_a_named_group() -> None:
-    patterns = [pattern for group in MIRROR["grouped"].values() for pattern in group]
-    away = _away_from_tests()
-    lost = {name for name in away if not any(fnmatch(name, pattern) for pattern in patterns)}
-    assert lost - set(MIRROR["missing"]["modules"]) == set(), "write tests/a/test_b.py for a/b"
-
-
-def test_no_group_names_a_module_that_has_tests_at_its_place() -> None:
-    away = _away_from_tests()
-    patterns = [pattern for group in MIRROR["grouped"].values() for pattern in group]
-    useless = [p for p in patterns if not any(fnmatch(name, p) for name in away)]
-    assert useless == [], "the tests of these modules are at their places: take them off the list"
-
-
-def test_named_groups_of_tests_exist() -> None:
-    assert [name for name in MIRROR["grouped"] if not (ROOT / "tests" / name).exists()] == []
+            away.append(module.as_posix())
+    assert away == [], "write tests/a/test_b.py for a/b"
