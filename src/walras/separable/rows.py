@@ -162,7 +162,6 @@ class Rows:
 
         Returns:
             All rows.
-            ---
         """
         more = len(bounds[0])
         return Rows(
