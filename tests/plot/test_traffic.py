@@ -45,6 +45,12 @@ def test_the_network_is_drawn_with_its_fullest_links_on_top(case: Case, known: b
     assert len(np.unique(at.round(9), axis=0)) == 4
     if known:  # at 60 degrees north a degree of longitude is half as long
         np.testing.assert_allclose(at[3] - at[0], [1.0, 0.0], atol=1e-9)
+    priced = plot.network_utilisation(net, frame.assign(price=[0.0, 3.0, 1.0, 0.0]), "price")
+    prices = priced.axes[0].collections[0]
+    assert prices.get_clim() == (0.0, 3.0)
+    assert np.asarray(prices.get_array()).tolist() == [0.0, 0.0, 1.0, 3.0]
+    with pytest.raises(wl.InputError, match="price"):
+        plot.network_utilisation(net, frame, "price")
     with pytest.raises(wl.InputError, match=r"has 2 links.*4, one row a link"):
         plot.network_utilisation(net, frame.head(2))
 

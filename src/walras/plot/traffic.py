@@ -104,15 +104,18 @@ def served_frame(histories: Mapping[str, History], asked: float) -> pd.DataFrame
     return pd.concat(frames, ignore_index=True)
 
 
-def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
-    """The network, each edge in the colour of the fuller of its two directions.
+def network_utilisation(
+    network: Network, frame: pd.DataFrame, column: str = "utilisation"
+) -> Figure:
+    """The network, each edge in the colour of the fuller (or dearer) of its two directions.
 
     Nodes stand at their longitude and latitude; where some have none, all stand so that distances
     come near to hops (stress majorisation; Gansner, Koren and North 2004).
 
     Args:
         network: The network.
-        frame: From :func:`utilisation_frame`.
+        frame: From :func:`utilisation_frame`; it may have further columns.
+        column: What is drawn: the utilisation, or a column of numbers >= 0 such as prices.
 
     Returns:
         The figure.
@@ -130,7 +133,7 @@ def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
         >>> len(plot.network_utilisation(net, frame).axes) >= 1
         True
     """
-    need(frame, "source", "target", "utilisation")
+    need(frame, "source", "target", column)
     if len(frame) != network.links:
         raise InputError(
             f"has {len(frame)} links",
@@ -139,15 +142,17 @@ def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
             remedy="make it with walras.plot.utilisation_frame of this network",
         )
     at = _positions(network)
-    used = frame["utilisation"].to_numpy(dtype=np.float64)
+    used = frame[column].to_numpy(dtype=np.float64)
+    is_share = column == "utilisation"
+    most = 1.0 if is_share else max(float(used.max()), 1e-300)
     order = np.argsort(used, kind="stable")  # full links are drawn last, so on top
     lines = np.stack([at[network.source], at[network.target]], axis=1)[order]
     figure, (axes,) = blank(7.6, 5.0)
     drawn = LineCollection(
-        list(lines), cmap=_HEAT, linewidths=0.6 + 2.2 * np.clip(used[order], 0.0, 1.0)
+        list(lines), cmap=_HEAT, linewidths=0.6 + 2.2 * np.clip(used[order] / most, 0.0, 1.0)
     )
     drawn.set_array(used[order])
-    drawn.set_clim(0.0, 1.0)
+    drawn.set_clim(0.0, most)
     axes.add_collection(drawn)
     axes.scatter(
         at[:, 0], at[:, 1], s=max(3.0, 400.0 / network.nodes), color=TEXT.stand_in, zorder=3
@@ -166,9 +171,10 @@ def network_utilisation(network: Network, frame: pd.DataFrame) -> Figure:
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_axis_off()
     axes.margins(0.05)
-    bar = figure.colorbar(drawn, ax=axes, pad=0.01, fraction=0.035, format=PercentFormatter(1.0))
+    shares = PercentFormatter(1.0) if is_share else None
+    bar = figure.colorbar(drawn, ax=axes, pad=0.01, fraction=0.035, format=shares)
     bar.ax.tick_params(colors=TEXT.stand_in, labelsize=9)
-    bar.set_label("utilisation", color=TEXT.stand_in, fontsize=9)
+    bar.set_label(column, color=TEXT.stand_in, fontsize=9)
     bar.outline.set_visible(False)
     return figure
 
