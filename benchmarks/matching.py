@@ -6,7 +6,7 @@ else lognormal times with interaction; chances of success fall with the time on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,7 @@ class MatchSpec:
         seed: Of the draw.
         temperature: Of the relaxed matching.
         barrier: Of the relaxed matching.
+        shared: Whether clusters have 1 to 5 slots each, free after up to two mean times of a task.
     """
 
     clusters: int
@@ -43,6 +44,7 @@ class MatchSpec:
     temperature: float = 0.1
     barrier: str = "log"
     churn: float = 0.0
+    shared: bool = False
 
     @property
     def name(self) -> str:
@@ -50,6 +52,8 @@ class MatchSpec:
         parts = [f"rounds{self.rounds}", f"{self.clusters}x{self.tasks}", f"floor{self.floor:g}"]
         if (self.temperature, self.barrier) != (0.1, "log"):
             parts.append(f"{self.barrier}{self.temperature:g}")
+        if self.shared:
+            parts.append("slots")
         return "-".join([*parts, f"s{self.seed}"])
 
     @property
@@ -70,6 +74,8 @@ class MatchInstance:
         barrier: Of the relaxed matching.
         source: Where the numbers come from, in words.
         previous: None; for the runner.
+        slots: (clusters,) slots; empty where a cluster runs one task after the other.
+        ready: (clusters,) when they are free; likewise.
     """
 
     times: Floats
@@ -79,6 +85,8 @@ class MatchInstance:
     barrier: str = "log"
     source: str = "generated"
     previous: MatchInstance | None = None
+    slots: Floats = field(default_factory=lambda: np.zeros(0))
+    ready: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -98,7 +106,14 @@ class MatchInstance:
     def corner(self) -> MatchInstance:
         """Some small rounds: compiles kernels and loads libraries."""
         times, success = self.times[:2, :3, :6], self.success[:2, :3, :6]
-        return replace(self, times=times, success=success, floor=np.full(len(times), 0.2))
+        return replace(
+            self,
+            times=times,
+            success=success,
+            floor=np.full(len(times), 0.2),
+            slots=self.slots[:3],
+            ready=self.ready[:3],
+        )
 
     def save(self, path: Path) -> None:
         """Write the arrays to an uncompressed ``.npz`` file."""
@@ -110,6 +125,8 @@ class MatchInstance:
             temperature=self.temperature,
             barrier=np.array(self.barrier),
             source=np.array(self.source),
+            slots=self.slots,
+            ready=self.ready,
         )
 
     @staticmethod
@@ -123,6 +140,8 @@ class MatchInstance:
                 float(arrays["temperature"]),
                 str(arrays["barrier"]),
                 str(arrays["source"]),
+                slots=arrays["slots"],
+                ready=arrays["ready"],
             )
 
 
@@ -140,7 +159,11 @@ def build_match(spec: MatchSpec) -> MatchInstance:
     quick = np.take_along_axis(success, times.argmin(axis=1)[:, None, :], axis=1)[:, 0].mean(axis=1)
     safe = success.max(axis=1).mean(axis=1)
     floor = quick + spec.floor * (safe - quick)
-    return MatchInstance(times, success, floor, spec.temperature, spec.barrier)
+    made = MatchInstance(times, success, floor, spec.temperature, spec.barrier)
+    if not spec.shared:
+        return made
+    slots, ready = rng.integers(1, 6, m).astype(np.float64), rng.uniform(0.0, 2.0, m)
+    return replace(made, slots=slots, ready=ready * times.mean())
 
 
 def judge_match(instance: MatchInstance, objective: str, x: Floats) -> Verdict:
@@ -156,7 +179,11 @@ def judge_match(instance: MatchInstance, objective: str, x: Floats) -> Verdict:
         shares = (x[:, None, :] == np.arange(m)[:, None]).astype(np.float64)
     else:
         shares = x
-    loads = (instance.times * shares).sum(axis=2)
+    taken = instance.times * shares
+    loads = taken.sum(axis=2)
+    if len(instance.slots):  # tasks share a cluster, which ends at 0 without any
+        loads = np.maximum(loads / instance.slots, taken.max(axis=2))
+        loads = np.where(shares.any(axis=2), loads + instance.ready, 0.0)
     mean = (instance.success * shares).sum(axis=(1, 2)) / instance.shape[1]
     placed = float(np.abs(shares.sum(axis=1) - 1.0).max())
     lacking = float(np.maximum(instance.floor - mean, 0.0).max()) if objective == "match" else 0.0

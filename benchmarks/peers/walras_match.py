@@ -38,6 +38,8 @@ def large(instance: MatchInstance, objective: str, budget: Budget, *, tolerance:
         instance.times[0],
         instance.success[0],
         float(instance.floor[0]),
+        slots=instance.slots if len(instance.slots) else None,
+        ready=instance.ready if len(instance.slots) else None,
         tolerance=tolerance,
         time_limit=budget.time_limit,
         threads=budget.threads,

@@ -46,6 +46,32 @@ def test_the_judge_values_assignments_and_shares() -> None:
     assert not np.isfinite(judge_match(given, "match", np.array([[np.nan, 0.0]])).violation)
 
 
+def test_the_judge_knows_clusters_that_tasks_share(tmp_path: Path) -> None:
+    times = np.array([[[4.0, 2.0, 2.0], [9.0, 9.0, 9.0], [1.0, 1.0, 1.0]]])
+    given = MatchInstance(
+        times,
+        np.ones_like(times),
+        np.zeros(1),
+        slots=np.array([2.0, 1.0, 4.0]),
+        ready=np.array([1.0, 50.0, 0.5]),
+    )
+    # 8 slot-seconds on two slots end 4 after 1; no task, no end; alone, the longest counts.
+    assert judge_match(given, "match", np.array([[0.0, 0.0, 0.0]])).value == 5.0
+    assert judge_match(given, "match", np.array([[2.0, 2.0, 2.0]])).value == 1.5
+    drawn = build_match(replace(TINY, rounds=1, shared=True))
+    drawn.save(tmp_path / "round.npz")
+    back = read_instance(tmp_path / "round.npz")
+    assert isinstance(back, MatchInstance)
+    assert np.array_equal(back.slots, drawn.slots)
+    cell = Cell("test", replace(TINY, rounds=1, shared=True), "match", "walras-match-large", 5.0, 1)
+    record = measure(cell)
+    assert record["status"] == "ran", record["message"]
+    assert record["numbers"]["bound"] <= record["value"] * (1 + 1e-9)
+    assert 1.0 - record["numbers"]["bound"] / record["value"] == pytest.approx(
+        record["numbers"]["gap"], abs=1e-9
+    )
+
+
 def test_every_method_runs_and_they_agree() -> None:
     def run(method: str, objective: str = "match") -> dict[str, float]:
         record = measure(Cell("test", TINY, objective, method, 5.0, runs=1, limit=60.0))
