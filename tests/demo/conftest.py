@@ -12,9 +12,9 @@ STEPS, CRASH = 60, 20
 
 @pytest.fixture(scope="package")
 def centres() -> tuple[NetworkSection, list[tuple[int, int]]]:
-    """A short simulation, and the steps that it told of."""
-    told: list[tuple[int, int]] = []
+    """A short simulation, and the steps that it counted."""
+    counts: list[tuple[int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(network, "STEPS", STEPS)
         patch.setattr(network, "CRASH", CRASH)
-        return network.demo_network(lambda done, of: told.append((done, of)), seed=1), told
+        return network.demo_network(lambda done, of: counts.append((done, of)), seed=1), counts

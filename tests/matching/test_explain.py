@@ -158,10 +158,12 @@ def test_tasks_are_named_by_label_or_number() -> None:
     assert p.explain(-4).task == "p"
     assert p.explain("s").runner_up is None
     for wrong in (4, -5, "t"):
-        with pytest.raises(Exception, match=r"allowed: 0 to 3, or a task's label"):
+        with pytest.raises(Exception, match=r"allowed: 0 to 3, or a task's name"):
             p.explain(wrong)
-    with pytest.raises(Exception, match=r"allowed: 0 to 3; remedy"):
-        plan([0, 1, 0, 0], Round.of(T, A, 0.5)).explain(4)
+    unnamed = plan([0, 1, 0, 0], Round.of(T, A, 0.5))
+    assert unnamed.explain("task 1") == unnamed.explain(1)
+    with pytest.raises(Exception, match=r"no task 4; allowed: 0 to 3"):
+        unnamed.explain(4)
 
 
 def test_the_first_cluster_may_be_the_runner_up() -> None:
