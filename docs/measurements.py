@@ -80,6 +80,8 @@ SOURCES = (
     Source("one gradient step", _TIMES, ("cvxpylayers", "diffcp")),
     Source("linear ablation", _TIMES, ("pyepo",)),
     Source("matching 200x5,000", _TIMES, _HIGHS),
+    Source("matching 200x2,000", _TIMES),
+    Source("matching 200x100,000", _TIMES),
     Source(
         "load balancing 256x2,048, 8 rounds",
         RECIPE,

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -70,10 +71,9 @@ def test_a_restore_that_is_cut_short_leaves_the_former_database_or_the_backup(
     migrate(url)
     fill(url)
     backup(url, copy)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("INSERT INTO event (at, kind, subject, data) VALUES (1, 'a', 'b', '')")
-    connection.close()
     before = _events(url)
 
     def fails(*_: object) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,10 +36,11 @@ STATEMENTS = _statements()
 
 
 @pytest.fixture(scope="module")
-def connection(tmp_path_factory: pytest.TempPathFactory) -> sqlite3.Connection:
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     path = Path(tmp_path_factory.mktemp("schema")) / "exchange.db"
     migrate(f"sqlite:///{path}")
-    return sqlite3.connect(path)
+    with closing(sqlite3.connect(path)) as made:
+        yield made
 
 
 def _plan(connection: sqlite3.Connection, sql: str) -> list[str]:
