@@ -7,21 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.domains.cluster_scheduling.small import CAPACITY, FRAME, SIZE, T, spoiled
 
 from walras.domains import cluster_scheduling as cs
 from walras.errors import InputError
-
-T = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-SIZE = np.array([1.0, 2.0, 4.0])
-CAPACITY = np.array([8.0, 16.0])
-FRAME = pd.DataFrame(T, index=["v100", "k80"], columns=["a", "b", "c"])
-
-
-def spoiled(array: np.ndarray, at: Any, value: float) -> np.ndarray:
-    out = array.copy()
-    out[at] = value
-    return out
-
 
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "churn against nothing": ({"churn": 1.0}, "churn", "needs the previous allocation"),

@@ -8,21 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from tests.domains.cluster_scheduling.small import CAPACITY, FRAME, SIZE, T, spoiled
 from tests.domains.instances import draw
 
 from walras.domains.cluster_scheduling.cluster import read
 from walras.errors import InputError
-
-T = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-SIZE = np.array([1.0, 2.0, 4.0])
-CAPACITY = np.array([8.0, 16.0])
-FRAME = pd.DataFrame(T, index=["v100", "k80"], columns=["a", "b", "c"])
-
-
-def spoiled(array: np.ndarray, at: Any, value: float) -> np.ndarray:
-    out = array.copy()
-    out[at] = value
-    return out
 
 
 def test_pairs_are_listed_job_by_job() -> None:
