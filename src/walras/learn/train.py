@@ -109,12 +109,12 @@ def train(
     if path is not None and path.exists():
         run.load(path)
     if not run.done.history:
-        run.look()
+        run.validate()
     while run.done.step < settings.steps:
         run.step()
         due = run.done.step % settings.check_every == 0 or run.done.step == settings.steps
         if due:
-            run.look()
+            run.validate()
         stopped = tell(on_progress, run.done.step, settings.steps)
         if path is not None and (due or stopped):
             run.save(path)
@@ -140,7 +140,7 @@ class _Run:
         self.inputs = self.model.inputs(problem.train, settings.device)
         self.held = self.model.inputs(problem.validation.tasks, settings.device)
         scale = problem.terms.scale
-        self.t, self.a = (
+        self.times, self.success = (
             torch.tensor(v, device=settings.device)
             for v in (problem.train.times / scale, problem.train.success)
         )
@@ -153,7 +153,7 @@ class _Run:
         times, chance = self.model(self.inputs)
         t, a, true_t, true_a = (
             v[:, chosen].movedim(0, 1)
-            for v in (times / self.problem.terms.scale, chance, self.t, self.a)
+            for v in (times / self.problem.terms.scale, chance, self.times, self.success)
         )
         if s.joint == "alternating":  # the paper fixes one predictor while it trains the other
             t, a = (t.detach(), a) if self.done.step % 2 else (t, a.detach())
@@ -180,13 +180,13 @@ class _Run:
         """The two-stage loss: squared error of log times, and of chances."""
         if not self.settings.anchor:
             return 0.0
-        known = ~torch.isnan(self.t + self.a)
-        true = torch.where(known, self.t, 1.0) * self.problem.terms.scale
+        known = ~torch.isnan(self.times + self.success)
+        true = torch.where(known, self.times, 1.0) * self.problem.terms.scale
         off = torch.where(known, torch.log(times / true), 0.0) ** 2
-        miss = torch.where(known, chance - torch.nan_to_num(self.a), 0.0) ** 2
+        miss = torch.where(known, chance - torch.nan_to_num(self.success), 0.0) ** 2
         return (off + miss).sum() / known.sum()
 
-    def look(self) -> None:
+    def validate(self) -> None:
         """Decode the validation rounds exactly; keep the weights that do best."""
         self.model.eval()
         with torch.no_grad():

@@ -19,13 +19,13 @@ def test_time_goes_on_steadily_until_a_jump_is_looked_at() -> None:
     hands.on(5.0)
     assert clock.now() == 1e9 + 5.0
     hands.wall += 0.5  # within what two clocks may disagree
-    assert clock.look() == (1e9 + 5.0, False)
+    assert clock.read() == (1e9 + 5.0, False)
     hands.wall += 3600.0
     assert clock.now() == 1e9 + 5.0
-    assert clock.look() == (1e9 + 3605.5, True)
-    assert clock.look() == (1e9 + 3605.5, False)
+    assert clock.read() == (1e9 + 3605.5, True)
+    assert clock.read() == (1e9 + 3605.5, False)
     hands.wall -= 7200.0
-    assert clock.look()[1]
+    assert clock.read()[1]
     assert clock.now() == 1e9 - 3594.5
 
 
@@ -46,9 +46,9 @@ def test_processes_on_one_database_share_its_time(postgres: Server) -> None:
         clock.anchor(database)
         assert abs(clock.now() - time.time()) < 5.0
         hands.wall += 1e6  # and jumps: nobody asks it
-        assert not database.read(clock.look)[1]
+        assert not database.read(clock.read)[1]
         hands.steady += 100.0  # the monotonic clock runs away from the database's
-        assert database.read(clock.look)[1]
+        assert database.read(clock.read)[1]
         assert abs(clock.now() - time.time()) < 5.0
     finally:
         database.close()

@@ -26,7 +26,7 @@ def _logs(faults: Faults, rounds: int) -> tuple[list[list[str]], VirtualNetwork]
         world.round()
         for k, log in enumerate(logs):
             if before[k] and world.up[k]:
-                log.look(world.nodes[k], world.now, set())
+                log.observe(world.nodes[k], world.now, set())
     for k, log in enumerate(logs):
         log.end(world.nodes[k])
     return lines, world
@@ -73,8 +73,8 @@ def test_a_calm_run_tells_little_and_connections_are_reported() -> None:
     assert all(len(own) < 10 for own in lines)
     assert not any("settled" in text or "lost" in text for own in lines for text in own)
     log = EventLog(lines[0].append, world.nodes[0], world.now, "rounds")
-    log.look(world.nodes[0], world.now, {1})
-    log.look(world.nodes[0], world.now, set())
+    log.observe(world.nodes[0], world.now, {1})
+    log.observe(world.nodes[0], world.now, set())
     assert [text.partition(": ")[2] for text in lines[0] if "connection" in text] == [
         "connection to centre 1 lost",
         "connection to centre 1 is back",

@@ -104,7 +104,7 @@ class Background:
 
         def work(tx: Transaction) -> int:
             nonlocal seen
-            now, jumped = self.exchange.clock.look(tx)
+            now, jumped = self.exchange.clock.read(tx)
             self._jumped, seen = self._jumped or jumped, seen or jumped
             if self._jumped:  # ends of leases that were set on another clock mean nothing
                 outcomes.extend_leases(tx, now, timing)
@@ -190,11 +190,11 @@ class Background:
         return True
 
     def _wanted(self, kind: str, handler: Handler) -> str | None:
-        def look(tx: Transaction) -> str | None:
+        def due(tx: Transaction) -> str | None:
             keys = jobs.due(tx, self.exchange.now(), kind)
             return handler.wanted(tx, keys) if keys else None
 
-        return self.exchange.read(look)
+        return self.exchange.read(due)
 
     def _handle(self, handler: Handler, held: Held) -> None:
         kind, state = held.job.kind, "done"

@@ -48,7 +48,7 @@ class Clock:
         with self._lock:
             return self._clock.wall + (self._steady() - self._clock.monotonic)
 
-    def look(self, tx: Transaction | None = None) -> tuple[float, bool]:
+    def read(self, tx: Transaction | None = None) -> tuple[float, bool]:
         """The time, and whether the wall clock has jumped: then every lease must be extended.
 
         Args:
@@ -61,4 +61,4 @@ class Clock:
 
     def anchor(self, database: Database) -> None:
         """Take the database's time, where it has one, before anything else is done."""
-        database.read(self.look)
+        database.read(self.read)

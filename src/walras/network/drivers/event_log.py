@@ -44,8 +44,8 @@ class EventLog:
         self._before = _view(node, now, frozenset())
         self._tell(node, f"started in life {node.life[1] + 1}, {_holding(node)}")
 
-    def look(self, node: Node, now: int, disconnected: Set[int]) -> None:
-        """Log the changes since the last look.
+    def observe(self, node: Node, now: int, disconnected: Set[int]) -> None:
+        """Log the changes since the last observation.
 
         Args:
             node: The present life.

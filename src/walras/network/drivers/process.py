@@ -140,7 +140,7 @@ class Process:
         node, now = self._recorded.node, self._pace.now
         share = node.share(now)
         self._enforcer.enforce(share * self._node_config.unit)
-        self._events.look(node, now, self._transport.lost)
+        self._events.observe(node, now, self._transport.lost)
         if node.ticks == node.last_step or (not node.resting and node.ticks % self._every == 0):
             held, sent = int(node.ledger.held[0]), self._recorded.bytes_sent
             self._steps.append((node.life[1], node.ticks, time.time(), share, held, sent))

@@ -78,11 +78,11 @@ def decide(
     known = predict or prior(snapshot.typical)
     why = ""
     try:
-        asked.look(known)
+        asked.fill_window(known)
     except _FAULTS as error:
         why = f"the predictor failed: {_words(error)}; the prior took its place"
         asked.predictor = "prior"
-        asked.look(prior(snapshot.typical))
+        asked.fill_window(prior(snapshot.typical))
     limit = None if clock is None else time_limit
     for name, plan in _ladder(asked, limit):
         try:
@@ -131,7 +131,7 @@ class Round:
     late: Late
     predictor: str
 
-    def look(self, predict: Predict) -> None:
+    def fill_window(self, predict: Predict) -> None:
         """Fill the window and predict it."""
         self.providers = Providers.of(self.snapshot)
         self.predictions = Predictions(self.snapshot, predict)
