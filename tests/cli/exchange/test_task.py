@@ -16,8 +16,14 @@ from walras.exchange.api import views
 
 
 @pytest.mark.parametrize(("outcome", "code"), [("completed", 0), ("failed", 1)])
+@pytest.mark.parametrize("apart", [False, True])
 def test_waiting_ends_with_the_task_and_its_exit_code(
-    walras: Run, served: Served, monkeypatch: pytest.MonkeyPatch, outcome: str, code: int
+    walras: Run,
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: str,
+    code: int,
+    apart: bool,
 ) -> None:
     served.put("/v1/clusters/c1", {"slots": 4})
     served.post("/v1/agents", {"uid": "a1", "cluster": "c1"})
@@ -32,10 +38,24 @@ def test_waiting_ends_with_the_task_and_its_exit_code(
         served.sync(3, finished=[run])
 
     monkeypatch.setattr(time, "sleep", turn)
-    words = "task submit --name quick --max-attempts 1 --wait -o json -- true"
-    found = json.loads(walras(*shlex.split(words), code=code))
+    words = "task submit --name quick --max-attempts 1 -o json"
+    if apart:
+        walras(*shlex.split(f"{words} -- true"))
+        (found,) = json.loads(walras("task", "wait", "quick", "-o", "json", code=code))
+    else:
+        found = json.loads(walras(*shlex.split(f"{words} --wait -- true"), code=code))
     assert found["state"] == ("succeeded" if code == 0 else "failed")
     assert found["cluster"] == "c1"
+
+
+def test_waiting_for_several_ends_after_the_seconds_as_they_are(
+    walras: Run, served: Served
+) -> None:
+    for name in ("a", "b"):
+        served.task(name)
+    shown = walras("task", "wait", "a", "b", "--seconds", "0.05", "-o", "json", code=1)
+    assert [one["state"] for one in json.loads(shown)] == ["pending", "pending"]
+    walras("task", "wait", "a", "nobody", code=1)  # before it waits for a
 
 
 def test_a_list_that_is_cut_says_so(

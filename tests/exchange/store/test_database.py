@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from tests.exchange.postgres import Server
 
 from walras.exchange.errors import NotFoundError, StoreError
-from walras.exchange.store.database import Database, SQLite, open_database, unusable
+from walras.exchange.store.database import Database, PostgreSQL, SQLite, open_database, unusable
+from walras.exchange.store.migrate import migrate
 from walras.exchange.store.schema import meta
 from walras.exchange.store.statements import Statement, Transaction, inserting
 
@@ -55,6 +57,33 @@ def test_a_view_changes_nothing(empty: Database) -> None:
     with suppress(StoreError):  # PostgreSQL refuses; SQLite rolls back
         empty.read(_put("a"))
     assert _names(empty) == []
+
+
+@pytest.mark.postgres
+def test_a_service_that_stands_still_keeps_no_row_locked(postgres: Server) -> None:
+    url = postgres.new()
+    migrate(url)
+    still, other = PostgreSQL(url, idle=0.5), PostgreSQL(url)
+    inside, go_on = threading.Event(), threading.Event()
+    runs: list[int] = []
+
+    def stands_still(tx: Transaction) -> None:
+        runs.append(1)
+        _put("row")(tx)
+        inside.set()
+        assert go_on.wait(60.0)
+        tx.rows(_NAMES)
+
+    with closing(still), closing(other):
+        waits = still.submit(stands_still)
+        assert inside.wait(60.0)
+        assert other.submit(_put("row")).result(60.0) == 1  # after half a second, not for ever
+        go_on.set()
+        with pytest.raises(StoreError):
+            waits.result(60.0)
+        assert _names(other) == ["row"]
+        still.write(_put("next"))  # on another connection
+    assert len(runs) > 1  # it was tried again, and found the other's row
 
 
 def test_functions_that_wait_are_committed_together(tmp_path: Path) -> None:

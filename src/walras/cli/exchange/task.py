@@ -23,6 +23,7 @@ from walras.cli.exchange.connect import (
     moment,
 )
 from walras.exchange.api import views
+from walras.exchange.client import Client
 from walras.exchange.states import ENDED_TASK
 
 app = typer.Typer(
@@ -102,14 +103,47 @@ def submit(
         if not wait:
             emit(made, output, ("uid", "name", "state"), "task")
             return
-        tell(f"{made.name} ({made.uid}) is {made.state}; waiting")
-        found = client.tasks.get(made.uid)
-        while found.state not in ENDED_TASK:
-            time.sleep(0.5)
-            found = client.tasks.get(made.uid)
+        found = _ended(client, client.tasks.get(made.uid), None)
         emit(found, output, ("uid", "name", "state", "cluster"), "task")
     if found.state != "succeeded":
         raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("wait")
+def wait_for(
+    names: Annotated[list[str], typer.Argument(help="Tasks, by name or uid.")],
+    seconds: Annotated[float | None, typer.Option(min=0.0, help="Wait no longer.")] = None,
+    server: ServerOption = SERVER,
+    token_file: TokenOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Wait until tasks have ended.
+
+    The exit code is 0 where all succeeded, else 1.
+
+    Examples:
+
+      walras task wait train-7
+
+      walras task wait train-7 train-8 --seconds 3600
+    """
+    last = None if seconds is None else time.monotonic() + seconds
+    with client_of(server, token_file) as client:
+        asked = [client.tasks.get(client.tasks.find(name)) for name in names]
+        found = [_ended(client, task, last) for task in asked]
+    emit(found, output, ("name", "state", "cluster", "uid"), "tasks")
+    if any(task.state != "succeeded" for task in found):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _ended(client: Client, task: views.TaskDetail, last: float | None) -> views.TaskDetail:
+    """The task once it has ended, or as it is at ``last`` by the monotonic clock."""
+    if task.state not in ENDED_TASK:
+        tell(f"{task.name} ({task.uid}) is {task.state}; waiting")
+    while task.state not in ENDED_TASK and (last is None or time.monotonic() < last):
+        time.sleep(0.5 if last is None else min(0.5, max(0.0, last - time.monotonic())))
+        task = client.tasks.get(task.uid)
+    return task
 
 
 @app.command("list")

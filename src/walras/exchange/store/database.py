@@ -33,9 +33,10 @@ _BUSY_MS = 10_000
 _WAL_BYTES = 16 * 2**20  # of the log at which it is copied into the database
 _WAL_PAUSE = 0.5  # seconds until it is tried again where a reader was in the way
 _TRIES = 8  # of a transaction that PostgreSQL rolled back
-_AGAIN = ("40001", "40P01", "23505")
-"""Serialization failure, deadlock, unique violation: another transaction made the row meanwhile,
-and a second look finds it."""
+_AGAIN = ("40001", "40P01", "23505", "25P03")
+"""Serialization failure, deadlock, unique violation (another transaction made the row meanwhile,
+and a second look finds it), a transaction ended since it stood still."""
+_IDLE = 10.0  # seconds after which PostgreSQL ends a transaction whose service stands still
 _THREADS = 8
 
 
@@ -285,15 +286,27 @@ class SQLite(Database):
             connection.close()
 
 
+def _ends_idle(seconds: float) -> Callable[[Any, object], None]:
+    """For each new connection: a service that stands still must not keep its rows locked."""
+
+    def set_up(connection: Any, _record: object) -> None:
+        milliseconds = round(1000 * seconds)
+        connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+        connection.commit()
+
+    return set_up
+
+
 class PostgreSQL(Database):
     """PostgreSQL through psycopg: a transaction a function, run again after a deadlock."""
 
     dialect = POSTGRESQL
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, idle: float = _IDLE) -> None:
         self.url = url
         try:
             self._engine = sa.create_engine(url, pool_size=_THREADS + 4, pool_pre_ping=True)
+            sa.event.listen(self._engine, "connect", _ends_idle(idle))
             with self._engine.connect():
                 pass
         except (sa.exc.SQLAlchemyError, ImportError) as error:
@@ -339,6 +352,8 @@ class PostgreSQL(Database):
             yield Transaction(cast(Any, cursor), POSTGRESQL)
             connection.commit()
         finally:
+            if cast(Any, connection.dbapi_connection).closed:  # nothing is left to roll back
+                connection.invalidate()
             connection.close()  # rolls back what was not committed
 
     @contextmanager
