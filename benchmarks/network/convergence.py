@@ -46,7 +46,9 @@ def _both_sides(problem: wn.NetworkProblem, network: wn.Network, steps: int) -> 
     }
     rows, frames = [], []
     for name, links in kinds.items():
-        run = wn.simulate(problem, network, links=links, steps=steps, every=10)
+        run = wn.simulate(
+            problem, network, links=links, steps=steps, every=10, backend="vectorised"
+        )
         rows.append(_row(name, run))
         frames.append(_labelled(run, name))
     figure = plots.progress_of_methods(pd.concat(frames), "consensus_error")
@@ -159,7 +161,15 @@ def digraph(seed: int) -> Outcome:
         ("push-sum weights, rho 0.125", wn.Surplus(), wn.LogQuantizer(RHO)),
         ("ignored", _Unweighted(name="ignored"), wn.Ideal()),
     ):
-        run = wn.simulate(problem, network, links=links, steps=20000, every=50, method=method)
+        run = wn.simulate(
+            problem,
+            network,
+            links=links,
+            steps=20000,
+            every=50,
+            method=method,
+            backend="vectorised",
+        )
         rows.append(_row(name, run))
         frames.append(_labelled(run, name))
     limits = [ignored_gap(shares_only(k), _one_way(k)) for k in range(seed, seed + DIGRAPHS)]
@@ -198,7 +208,7 @@ def scale(seed: int) -> Outcome:
         problem = shares_only(seed, n)
         network = wn.Network.erdos_renyi(n, 12.0 / n, seed=seed)
         begun = time.perf_counter()
-        run = wn.simulate(problem, network, steps=steps, every=100)
+        run = wn.simulate(problem, network, steps=steps, every=100, backend="vectorised")
         seconds = time.perf_counter() - begun
         rows.append(
             {

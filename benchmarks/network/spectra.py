@@ -38,7 +38,9 @@ def alpha_convex(seed: int) -> Outcome:
     for factor in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0):
         alpha = factor * bound
         method = wn.Surplus(alpha=alpha)
-        run = wn.simulate(problem, network, steps=4000, every=20, method=method)
+        run = wn.simulate(
+            problem, network, steps=4000, every=20, method=method, backend="vectorised"
+        )
         values = spectrum(network.receive.toarray(), hessians, alpha)
         rows.append(
             {

@@ -84,8 +84,11 @@ CRASH = wn.Faults(crashes={1: 30})
 @pytest.mark.parametrize(
     ("options", "backend"),
     [
-        ({}, "vectorised"),
-        ({"faults": wn.Faults(loss=0.1)}, "vectorised"),
+        ({}, "protocol"),
+        ({"faults": wn.Faults(loss=0.1)}, "protocol"),
+        ({"links": wn.LogQuantizer(0.125)}, "vectorised"),
+        ({"method": baselines.HeavyBall()}, "vectorised"),
+        ({"backend": "vectorised"}, "vectorised"),
         ({"faults": CRASH}, "protocol"),
         ({"faults": CRASH, "steps": 1 + MOST_MESSAGES // 10, "every": 1000}, "vectorised"),
         ({"faults": CRASH, "links": wn.LogQuantizer(0.125)}, "vectorised"),

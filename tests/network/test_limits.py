@@ -28,7 +28,7 @@ def test_a_decimal_budget_on_the_boundary_leaves_one_split(
     problem = wn.NetworkProblem(
         [wn.QuadraticCPU(1.0 + k, 1.0) for k in range(n)], budget, boxes=boxes
     )
-    run = simulate(problem, wn.Network.ring(n), steps=3)
+    run = simulate(problem, wn.Network.ring(n), steps=3, backend="vectorised")
     if lower:
         np.testing.assert_allclose(run.shares, bound, rtol=1e-14)
     assert ((run.shares >= problem.low) & (run.shares <= problem.high)).all()
@@ -45,7 +45,7 @@ def test_a_budget_beyond_rounding_stays_infeasible() -> None:
 def test_a_centre_may_have_one_share_only() -> None:
     cpu = [wn.QuadraticCPU(c, 1.0) for c in (1.0, 2.0, 3.0)]
     problem = wn.NetworkProblem(cpu, 6.6, boxes=([0.0, 2.5, 0.0], [5.0, 2.5, 5.0]))
-    run = simulate(problem, wn.Network.ring(3), steps=800)
+    run = simulate(problem, wn.Network.ring(3), steps=800, backend="vectorised")
     np.testing.assert_allclose(run.shares[-1], [1.05, 2.5, 3.05], atol=1e-10)
     assert (run.shares[:, 1] == 2.5).all()
     with pytest.raises(InputError, match="low <= high"):
@@ -82,7 +82,7 @@ def test_a_cost_of_nothing_at_the_optimum_has_an_absolute_gap() -> None:
     cpu = [wn.QuadraticCPU(c, 1.0) for c in (1.1, 2.3, 3.7)]
     run = simulate(wn.NetworkProblem(cpu, 1.1 + 2.3 + 3.7), wn.Network.ring(3), steps=400)
     assert 0.0 <= run.cost_gap[-1] < 1e-25
-    assert run.cost_gap.max() < 10.0
+    assert run.cost_gap.max() < 11.0  # the cost of no shares, before they are leased, is 10.095
 
 
 @pytest.mark.parametrize(

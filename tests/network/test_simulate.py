@@ -210,7 +210,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
 
 
 def test_frames_and_records_say_what_was_done() -> None:
-    run = simulate(learning(), net(), steps=95, every=10)
+    run = simulate(learning(), net(), steps=95, every=10, backend="vectorised")
     assert run.recorded.tolist() == [*range(10, 91, 10), 95]
     assert run.audit.shape == (95,)
     frame = run.frame()
@@ -292,7 +292,7 @@ def test_a_lost_quantum_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sharing.Shares, "step", thief)
     with pytest.raises(AuditError, match=r"step 8: -1 quanta are missing; allowed: exactly 0"):
-        simulate(quadratic(), net(), steps=20)
+        simulate(quadratic(), net(), steps=20, backend="vectorised")
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,9 @@ def advise(
 ) -> Advice:
     """Compute safe step sizes for a problem on a network, and the rates that follow.
 
+    They are those of the vectorised method. The protocol halves the steps, tracks the gradient, and
+    has no momentum, since messages may be late.
+
     Args:
         problem: Costs, boxes and losses.
         network: The graph of the centres; only its links at the first step count.

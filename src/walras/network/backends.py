@@ -24,8 +24,8 @@ Backend = Literal["auto", "protocol", "vectorised"]
 """``protocol`` runs the nodes that ``deploy`` runs; ``vectorised`` steps all centres at once."""
 
 BACKENDS = ("auto", "protocol", "vectorised")
-# largest number of messages that "auto" gives to the protocol: about ten seconds of one core
-MOST_MESSAGES = 100_000
+# largest number of messages that "auto" gives to the protocol: about five seconds of one core
+MOST_MESSAGES = 50_000
 
 
 def protocol_plan(
@@ -43,8 +43,9 @@ def protocol_plan(
 ) -> Plan | None:
     """The plan of the protocol's nodes, or None for the vectorised method.
 
-    ``auto`` takes the protocol if only the protocol settles the faults correctly, and for crashes
-    in runs of at most ``MOST_MESSAGES`` messages. In all other cases both end with the same shares.
+    ``auto`` takes the protocol if only the protocol settles the faults correctly, and wherever the
+    protocol can run within ``MOST_MESSAGES`` messages. In all other cases both end with the same
+    shares.
 
     Raises:
         InputError: The requested back end would treat the run differently, or cannot run it.
@@ -66,7 +67,7 @@ def protocol_plan(
 
     if backend == "protocol" or reason or settings is not None:
         return plan()
-    if not faults.crashes or steps * len(network.at(0).tail) > MOST_MESSAGES:
+    if steps * len(network.at(0).tail) > MOST_MESSAGES:
         return None
     try:
         return plan()

@@ -28,9 +28,9 @@ def test_unsafe_steps_are_refused_unless_asked_for() -> None:
     for name, bound in (("share_step", safe.share_bound), ("model_step", safe.model_bound)):
         options = {name: 1.01 * bound}
         with pytest.raises(InputError, match=rf"{name}: is .* < .*unsafe=True"):
-            simulate(problem, network, steps=5, method=wn.Surplus(**options))  # type: ignore[arg-type]
+            simulate(problem, network, steps=5, method=wn.Surplus(**options), backend="vectorised")  # type: ignore[arg-type]
         unsafe = wn.Surplus(**options, unsafe=True)  # type: ignore[arg-type]
-        simulate(problem, network, steps=5, method=unsafe)
+        simulate(problem, network, steps=5, method=unsafe, backend="vectorised")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def check(run: Run) -> None:
 def test_four_centres_on_a_ring_stay_in_their_boxes() -> None:
     cpu = [wn.QuadraticCPU(center=c, scale=1.0) for c in (0.2, 0.2, 6.0, 6.0)]
     problem = wn.NetworkProblem(cpu, budget=4.0, boxes=(0.0, 8.0))
-    run = simulate(problem, wn.Network.ring(4), steps=200)
+    run = simulate(problem, wn.Network.ring(4), steps=200, backend="vectorised")
     check(run)
     assert (run.held == 4.0).all()
     np.testing.assert_allclose(run.shares[-1], [0.0, 0.0, 2.0, 2.0], atol=1e-14)
@@ -90,10 +90,13 @@ def test_a_centre_at_either_limit_passes_on_what_it_does_not_use() -> None:
     for wish, high in ((9.0, 1.5), (-9.0, 8.0)):
         cpu = [wn.QuadraticCPU(c, 1.0) for c in (1.0, wish, 5.0)]
         problem = wn.NetworkProblem(cpu, 6.0, boxes=(0.5, np.array([8.0, high, 8.0])))
-        run = simulate(problem, path, steps=3000, start=[9, 1, 1])
+        run = simulate(problem, path, steps=3000, start=[9, 1, 1], backend="vectorised")
         check(run)
         np.testing.assert_allclose(run.shares[-1], problem.optimum().shares, atol=1e-9)
-        lossy = simulate(problem, path, steps=3000, start=[9, 1, 1], faults=wn.Faults(loss=0.2))
+        faults = wn.Faults(loss=0.2)
+        lossy = simulate(
+            problem, path, steps=3000, start=[9, 1, 1], faults=faults, backend="vectorised"
+        )
         check(lossy)
         np.testing.assert_allclose(lossy.shares[-1], problem.optimum().shares, atol=1e-7)
         found = simulate(problem, path, steps=1220, start=[9, 1, 1], every=10, backend="protocol")
@@ -180,7 +183,9 @@ def test_methods_of_the_papers_that_keep_no_boxes_say_by_how_much(method: object
 
 def test_a_first_split_is_the_nearest_one_inside() -> None:
     problem = boxed(0, 3, low=0.5, high=4.0, budget=6.0)
-    run = simulate(problem, wn.Network.ring(3), steps=1, start=[1.0, 0.0, 0.0])
+    run = simulate(
+        problem, wn.Network.ring(3), steps=1, start=[1.0, 0.0, 0.0], backend="vectorised"
+    )
     check(run)
     first = problem.quanta.shares(problem.first_split(np.array([1.0, 0.0, 0.0])))
     np.testing.assert_allclose(first, [4.0, 1.0, 1.0], atol=1e-14)

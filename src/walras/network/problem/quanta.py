@@ -189,13 +189,29 @@ def counted(amount: Floats) -> Longs:
         DivergedError: One is not finite, or all together are ``MOST`` or more.
     """
     if not np.abs(amount).sum() < MOST:
-        raise DivergedError(
-            "the shares diverge: they are too large to count",
-            where="shares",
-            allowed="below 2^62 quanta a step",
-            remedy="smaller steps",
-        )
+        raise _too_large()
     return np.asarray(amount).astype(np.int64)
+
+
+def counted_sum(quanta: Iterable[int]) -> int:
+    """The sum of whole quanta, of either sign.
+
+    Raises:
+        DivergedError: It is ``MOST`` or more.
+    """
+    total = sum(quanta)
+    if not abs(total) < MOST:
+        raise _too_large()
+    return total
+
+
+def _too_large() -> DivergedError:
+    return DivergedError(
+        "the shares diverge: they are too large to count",
+        where="shares",
+        allowed="below 2^62 quanta a step",
+        remedy="smaller steps",
+    )
 
 
 def countable(quanta: Longs) -> bool:

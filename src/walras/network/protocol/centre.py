@@ -11,6 +11,7 @@ import numpy as np
 
 from walras.network.methods.rules import box_price, handed_over, model_step, push, tracker
 from walras.network.problem.cpu_costs import CPUCost
+from walras.network.problem.quanta import counted_sum
 from walras.types import Floats, Longs
 
 SURPLUS_UNIT = 2.0**-40  # one quantum of the model's surplus
@@ -124,8 +125,8 @@ class Local:
         """
         t = self.node_config
         wanted = {j: int(push(t.rate * t.weights[j], price, p, t.unit)) for j, p in theirs.items()}
-        asked, available = sum(wanted.values()), max(int(held[0]) - t.least, 0)
-        given, owed = handed_over(asked, self.owed, available)
+        asked = counted_sum((*wanted.values(), self.owed)) - self.owed
+        given, owed = handed_over(asked, self.owed, max(int(held[0]) - t.least, 0))
         self.owed = int(owed)
         amounts = {j: np.zeros(t.width, np.int64) for j in theirs}
         for j, quanta in wanted.items():
