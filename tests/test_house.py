@@ -205,6 +205,9 @@ def test_the_project_says_who_writes_it_and_how_to_report_a_problem() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     for key in ("cff-version: 1.2.0", "title: ", "authors:", "license: Apache-2.0"):
         assert f"\n{key}" in f"\n{citation}", key
+    for label, address in PROJECT["project"]["urls"].items():
+        assert len(label) <= 32
+        assert address.removeprefix("https://doi.org/") in citation, label
     security = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     assert "## Report a problem" in security
 
