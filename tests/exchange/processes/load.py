@@ -27,6 +27,7 @@ class Load:
         acknowledged: Name -> uid of the tasks that a service said it has.
         runnable: Names of those that can run.
         refused: Requests that were answered with an error, by status.
+        codes: Codes of these answers, each of them a problem.
     """
 
     urls: Sequence[str]
@@ -39,6 +40,7 @@ class Load:
     acknowledged: dict[str, str] = field(default_factory=dict)
     runnable: set[str] = field(default_factory=set)
     refused: dict[int, int] = field(default_factory=dict)
+    codes: set[str] = field(default_factory=set)
     unreached: int = 0
     faults: list[str] = field(default_factory=list)
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -103,9 +105,18 @@ class Load:
                 if answer.is_success:
                     return answer.json()
                 self.refused[answer.status_code] = self.refused.get(answer.status_code, 0) + 1
+                self.codes.add(_code(answer))
                 if answer.status_code not in (429, 503):
                     self.faults.append(answer.text)
                     return None
             if self._stop.wait(0.02):
                 return None
             time.sleep(0.0)
+
+
+def _code(answer: httpx2.Response) -> str:
+    """The code of a problem, or what came in its place."""
+    try:
+        return str(answer.json()["code"])
+    except (ValueError, KeyError, TypeError):
+        return answer.text

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -128,13 +129,16 @@ def _nothing(_: object, what: bytes = b"") -> None:
     """In place of the start of a process that computes."""
 
 
-def _serve(think: float | None, settings: dict[str, Any], **given: Any) -> None:
+def _serve(
+    think: float | None, settings: dict[str, Any], most_bytes: int | None = None, **given: Any
+) -> None:
     """``walras serve`` with settings that its command line lacks.
 
     Args:
         think: Seconds that a plan without predictions takes; None for the policy, whose process
             takes seconds to begin.
         settings: Of :class:`Settings`; ``timing`` is a mapping.
+        most_bytes: Beyond which no file of the process grows; None without a limit.
         given: Of :func:`walras.exchange.api.server.serve`.
     """
     from tests.exchange.greedy import Greedy
@@ -150,6 +154,8 @@ def _serve(think: float | None, settings: dict[str, Any], **given: Any) -> None:
             time.sleep(think or 0.0)
             return super().decide(taken, seconds, compute)
 
+    if most_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     timing = Timing(**settings.pop("timing", {}))
     made = Settings(timing=timing, **settings)
     chosen: Greedy | None = None

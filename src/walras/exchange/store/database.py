@@ -104,6 +104,11 @@ def unusable(error: BaseException, where: str) -> StoreError:
     remedy = "see that the file, its folder and the disk can be written"
     if "full" in words[0]:
         remedy = "free some space on the disk; nothing was half written"
+    elif getattr(error, "sqlite_errorname", "").startswith("SQLITE_IOERR"):
+        remedy = (
+            "free some space, raise the limit on a file's size (ulimit -f), or mend the disk;"
+            " nothing was half written"
+        )
     elif "no such table" in words[0] or "does not exist" in words[0]:
         remedy = "run walras db migrate"
     return StoreError(words[0], where=where, allowed="a database that answers", remedy=remedy)

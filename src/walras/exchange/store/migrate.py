@@ -152,7 +152,8 @@ def connected(url: str) -> Iterator[sa.Connection]:
                 connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             yield connection
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-        raise unusable(getattr(error, "orig", None) or error, "database") from error
+        where = url.partition(":///")[2] if kind == "sqlite" else "database"
+        raise unusable(getattr(error, "orig", None) or error, where) from error
     finally:
         engine.dispose()
 
