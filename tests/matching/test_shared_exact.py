@@ -42,6 +42,10 @@ def test_the_integer_program_finds_the_least_of_all_placements() -> None:
     assert 25 <= sum(feasible) < 50
 
 
+def test_a_price_of_zero_times_a_pair_that_cannot_be_used_is_no_number() -> None:
+    assert agrees(1689, "auto")
+
+
 @pytest.mark.long
 def test_a_thousand_rounds_agree_with_counting_out_and_with_the_integer_program() -> None:
     for seed in range(1000, 2000):

@@ -220,7 +220,7 @@ class Near:
         return cls(
             cluster,
             cost,
-            given.size[:, None] * times,
+            np.where(cluster >= 0, given.size[:, None] * times, 0.0),  # no 0 x inf at a price of 0
             r.success[row, column],
             base,
             starts[row, t.size_kind[:, None]] + times,

@@ -24,6 +24,7 @@ from walras.exchange.store.migrate import connected, migrate
 
 COMMANDS = {
     "task submit": "--name a -- true",
+    "task wait": "t-1",
     "task list": "",
     "task show": "t-1",
     "task why": "t-1",
