@@ -14,6 +14,7 @@ from walras.exchange.service import (
     audits,
     clusters,
     listings,
+    outcomes,
     queries,
     rounds,
     snapshot_clusters,
@@ -66,14 +67,17 @@ class Market:
         made = tasks.NewTask(uid, uid, ("true",), {"x": 1.0}, **({"auditable": True} | more))
         self.database.write(lambda tx: tasks.submit(tx, self.now, "lab", [made]))
 
-    def place(self, provider: str) -> list[Grant]:
+    def place(self, provider: str, receipt: str | None = None) -> list[Grant]:
         """Place all that waits: audits where they must run, the others at a provider."""
         keys = {str(row[0]): int(row[1]) for row in self.database.read(lambda tx: tx.rows(KEYS))}
         plan, at = [], set()
         for key, version, slots, _, _, labels in self.database.read(lambda tx: tx.rows(PENDING)):
             where = json.loads(labels).get("provider", provider)
             at.add(where)
-            plan.append(rounds.Placed(key, version, keys[where], slots, predicted=10.0))
+            placed = rounds.Placed(
+                key, version, keys[where], slots, receipt=receipt, predicted=10.0
+            )
+            plan.append(placed)
         self.database.write(
             lambda tx: rounds.publish(
                 tx, self.now, rounds.begin(tx, self.now, "{}", 0), "published", plan
@@ -220,6 +224,81 @@ def test_the_word_of_a_trusted_cluster_is_enough(database: Database) -> None:
     market.run("s", 0.1)  # and its own results are not audited
     market.audit()
     assert len(market.listed()) == 1
+
+
+def test_an_audit_that_was_given_up_and_reports_after_all_is_judged_by_that_run(
+    database: Database,
+) -> None:
+    market = Market(database, "pq")
+    market.submit("t-1")
+    market.run("p", 10.0)
+    market.audit()
+    (grant,) = market.place("p")
+    market.now += TIMING.held + 1.0
+    database.write(lambda tx: outcomes.expire_leases(tx, market.now, TIMING))
+    plan = database.read(lambda tx: tx.rows(PENDING))
+    offer = [rounds.Placed(key, version, 2, slots) for key, version, slots, *_ in plan]
+    seq = database.write(lambda tx: rounds.begin(tx, market.now, "{}", 0))
+    database.write(lambda tx: rounds.publish(tx, market.now, seq, "published", offer))
+    market.sync("q", finished=[Finished(grant.placement, grant.token, "completed", 10.0, 0)])
+    market.audit()
+    assert [one["state"] for one in market.listed()] == ["agreed"]
+
+
+def test_while_nobody_is_heard_the_silent_are_asked_and_the_heard_before_them(
+    database: Database,
+) -> None:
+    """As after a start of the service, or a jump of its clock."""
+    market = Market(database, "pqs")
+    market.submit("t-1")
+    market.run("p", 10.0)
+    market.now += 3600.0
+    market.audit()
+    assert [one["auditor"] for one in market.listed()] == ["s"]
+    market.submit("t-2")
+    market.run("p", 10.0)  # all sync
+    market.now += 3600.0
+    market.sync("q")
+    market.audit()
+    assert market.listed()[-1]["auditor"] == "q"
+
+
+def test_the_time_that_an_audit_waited_accuses_nobody(database: Database) -> None:
+    """The task was expected to take 20 s and took 0.5 s; its audit did, after 60 s in a queue."""
+    market = Market(database)
+    market.submit("t-1")
+    market.run("p", 0.5)
+    market.audit()
+    (grant,) = market.place("p")
+    market.now += 60.0
+    done = [Finished(grant.placement, grant.token, "completed", 0.6, 0)]
+    for name in "qr":
+        market.sync(name, finished=done)
+    market.audit()
+    assert [one["state"] for one in market.listed()] == ["agreed"]
+
+
+@pytest.mark.parametrize("given_up", [False, True])
+@pytest.mark.parametrize(("set_anew", "state"), [(False, "disagreed"), (True, "agreed")])
+def test_a_run_over_which_the_clock_was_set_is_not_accused_by_its_time(
+    database: Database, given_up: bool, set_anew: bool, state: str
+) -> None:
+    """By the service's clock it took 80 s, of 500 s at least; its agent says 900 s."""
+    market = Market(database)
+    market.submit("t-1")
+    (grant,) = market.place("p", receipt='{"seconds_interval":[500.0,2000.0]}')
+    market.now += 80.0
+    if given_up:
+        database.write(lambda tx: outcomes.expire_leases(tx, market.now, TIMING))
+    if set_anew:
+        database.write(lambda tx: outcomes.extend_leases(tx, market.now, TIMING))
+    market.sync("p", finished=[Finished(grant.placement, grant.token, "completed", 900.0, 0)])
+    for name in "qr":
+        market.sync(name)  # both are heard
+    market.audit()
+    market.run("p", 900.0)
+    market.audit()
+    assert market.listed()[0]["state"] == state
 
 
 def test_only_what_a_consumer_allows_is_run_again(database: Database) -> None:

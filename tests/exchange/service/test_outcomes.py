@@ -27,6 +27,21 @@ def test_reported_seconds_are_believed_within_bounds(
     assert seen(database) == [("failed", used, 100.0)]
 
 
+@pytest.mark.parametrize(("jump", "used"), [(0.0, 20.0), (-15.0, None), (3600.0, None)])
+def test_over_a_jump_of_the_clock_no_time_is_learned(
+    database: Database, jump: float, used: float | None
+) -> None:
+    """Over a start of the service by the same clock it is."""
+    agent(database)
+    given(database)
+    (grant,) = say(database, 100.0, 1).run
+    now = 110.0 + jump
+    database.write(lambda tx: outcomes.extend_leases(tx, now, TIMING))
+    done = Finished(grant.placement, grant.token, "completed", 20.0)
+    say(database, now + 10.0, 2, finished=[done])
+    assert seen(database) == [("completed", used, 20.0 + jump)]
+
+
 def test_failures_count_until_the_last_attempt_and_lost_runs_do_not(database: Database) -> None:
     agent(database)
     given(database, max_attempts=2)

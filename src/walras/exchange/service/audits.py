@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from walras.exchange.errors import ConflictError
 from walras.exchange.service import audit, events, queries, tasks, trust
+from walras.exchange.service.outcomes import CLOCK_SET
 from walras.exchange.service.snapshot_clusters import labels_of
 from walras.exchange.service.timing import Timing
 from walras.exchange.states import ENDED_TASK
@@ -74,9 +75,14 @@ _REVIEWED = Statement(
 )
 _CLUSTERS = Statement(
     sa.select(
-        cluster.c.uid, cluster.c.provider, cluster.c.labels, cluster.c.slots, cluster.c.trusted
+        cluster.c.uid,
+        cluster.c.provider,
+        cluster.c.labels,
+        cluster.c.slots,
+        cluster.c.trusted,
+        sa.func.coalesce(cluster.c.seen >= given("since"), sa.false()),
     )
-    .where(cluster.c.state == "up", cluster.c.seen >= given("since"))
+    .where(cluster.c.state == "up")
     .order_by(cluster.c.id)
 )
 _WORK = Statement(
@@ -99,12 +105,13 @@ _ENDED = Statement(
         observation.c.outcome, observation.c.seconds_measured, observation.c.weight,
         observation.c.task, _CLAIMED.c.exit_code, _CLAIMED.c.predicted, _CLAIMED.c.receipt,
         _SEEN.c.outcome, _SEEN.c.seconds_measured, _AGAIN.c.exit_code, _AGAIN.c.predicted,
-        cluster.c.trusted,
+        cluster.c.trusted, _CLAIMED.c.missed, _SEEN.c.seconds_reported,
     )
     .join(task, task.c.id == result_audit.c.task)
     .join(observation, observation.c.id == result_audit.c.observation)
     .join(_CLAIMED, _CLAIMED.c.id == observation.c.placement)
-    .outerjoin(_AGAIN, sa.and_(_AGAIN.c.task == task.c.id, _AGAIN.c.attempt == task.c.attempt))
+    # By its token: a run that was given up may report after its task was offered again.
+    .outerjoin(_AGAIN, sa.and_(_AGAIN.c.task == task.c.id, _AGAIN.c.token == task.c.token))
     .outerjoin(_SEEN, _SEEN.c.placement == _AGAIN.c.id)
     .outerjoin(cluster, cluster.c.id == _AGAIN.c.cluster)
     .where(in_states(result_audit.c.state, "asked"), task.c.state.in_(ENDED_TASK))
@@ -256,15 +263,21 @@ def _ask(tx: Transaction, now: float, word: str, timing: Timing, work: _Work) ->
 def _able(
     tx: Transaction, since: float, required: dict[str, str], slots: int, not_these: set[str]
 ) -> list[str]:
-    """Providers that could run it, in order; those with a trusted cluster alone, where one is."""
-    found: dict[str, bool] = {}
-    for uid, provider, labels, has, trusted in tx.rows(_CLUSTERS, since=since):
+    """Providers that could run it, in order; those with a trusted cluster alone, where one is.
+
+    Those that are silent are asked where no other one is heard: after a start of the service or a
+    jump of its clock all are, and they come back. The audit waits for them.
+    """
+    heard: dict[str, bool] = {}
+    silent: dict[str, bool] = {}
+    for uid, provider, labels, has, trusted, hears in tx.rows(_CLUSTERS, since=since):
         own = labels_of(uid, provider, labels)
         fits = required.items() <= own.items() and int(has) >= slots
         if fits and provider not in not_these:
+            found = heard if hears else silent
             found[provider] = found.get(provider, False) or bool(trusted)
-    best = [provider for provider, trusted in found.items() if trusted]
-    return sorted(best or found)
+    asked = heard or silent
+    return sorted([provider for provider, trusted in asked.items() if trusted] or asked)
 
 
 def _owner(tx: Transaction, now: float) -> int:
@@ -330,8 +343,10 @@ def _verdict(row: Row) -> tuple[str, str]:
         return "unanswered", f"its task is {row[5]}"
     receipt = json.loads(row[12] or "{}")
     low = receipt.get("seconds_interval", [None])[0]
-    claimed = trust.Ran(row[6], row[10], row[7], row[11], low)
-    why = trust.disagreement(claimed, trust.Ran(row[13], row[15], row[14], row[16]))
+    claimed = trust.Ran(row[6], row[10], None if row[18] & CLOCK_SET else row[7], row[11], low)
+    # An audit's run may wait in a queue, or report late: only what it took accuses the other one.
+    took = row[14] if row[19] is None else min(row[14], row[19])
+    why = trust.disagreement(claimed, trust.Ran(row[13], row[15], took, row[16]))
     return ("disagreed" if why else "agreed"), why
 
 

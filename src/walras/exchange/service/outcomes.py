@@ -14,6 +14,9 @@ from walras.exchange.states import COUNTED, ENDED_TASK, placement_state
 from walras.exchange.store.schema import agent, meta, observation, placement, task, tenant
 from walras.exchange.store.statements import Statement, Transaction, given, inserting_once
 
+LATE, CLOCK_SET = 1, 2
+"""Bits of ``placement.missed``: its lease ran out once; the service's clock was set anew."""
+
 _PLACEMENT = Statement(
     sa.select(
         placement.c.state,
@@ -81,7 +84,7 @@ _UNREACHABLE = Statement(
         state="unreachable",
         outcome="unreachable",
         ended=given("now"),
-        missed=1,
+        missed=placement.c.missed.bitwise_or(LATE),
         lease_until=given("until"),
     )
 )
@@ -130,7 +133,12 @@ _HELD_TOO_LONG = Statement(
 _EXTEND = Statement(
     sa.update(placement)
     .where(placement.c.state.in_([sa.literal_column("'leased'"), sa.literal_column("'running'")]))
-    .values(lease_until=given("until"))
+    .values(lease_until=given("until"), missed=placement.c.missed.bitwise_or(CLOCK_SET))
+)
+_EXTEND_LOST = Statement(  # may report yet
+    sa.update(placement)
+    .where(placement.c.state == sa.literal_column("'unreachable'"), placement.c.missed < CLOCK_SET)
+    .values(missed=placement.c.missed.bitwise_or(CLOCK_SET))
 )
 _EXTEND_HELD = Statement(
     sa.update(placement)
@@ -224,13 +232,16 @@ def _observe(tx: Transaction, now: float, result: Finished, row: tuple[Any, ...]
     """Keep what a run tells of its task on its cluster.
 
     Seconds used are the reported ones clipped to [0.9 D - 5 s, D]; D is the time from grant to
-    result on the service's clock. A run that missed a sync counts for success alone.
+    result on the service's clock. A run that missed a sync counts for success alone. So does one
+    over which the clock was set anew, unless D and the reported seconds agree: then it had not
+    jumped.
     """
     of, granted, propensity, task_key = row[3], row[4], row[6], row[7]
-    missed = row[5] or row[0] == "unreachable"
     measured = max(now - float(granted), 0.0)
     reported = measured if result.seconds is None else result.seconds
     used = min(max(reported, 0.9 * measured - 5.0, 0.0), measured)
+    jumped = row[5] & CLOCK_SET and (result.seconds is None or used != result.seconds)
+    missed = row[5] & LATE or row[0] == "unreachable" or jumped
     tx.run(
         _OBSERVE,
         placement=result.placement,
@@ -315,4 +326,5 @@ def extend_leases(tx: Transaction, now: float, timing: Timing) -> int:
     if not tx.run(_NEW_FACT, name=_EXTENDED, value=repr(now)):
         tx.run(_SET_FACT, name_=_EXTENDED, value_=repr(now))
     tx.run(_EXTEND_HELD, until=now + timing.overtime)
+    tx.run(_EXTEND_LOST)
     return tx.run(_EXTEND, until=now + timing.held)

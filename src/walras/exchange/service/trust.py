@@ -76,14 +76,15 @@ class Ran:
     Attributes:
         outcome: One of :data:`walras.exchange.states.COUNTED`.
         exit_code: Of the command, or None.
-        seconds: From its grant to its result, by the service's clock.
+        seconds: How long it took, or None where nobody measured it: the service's clock was set
+            anew between its grant and its result.
         predicted: Seconds that it was expected to take, or None.
         low: Lower end of the 90 % interval of that, or None.
     """
 
     outcome: str
     exit_code: int | None
-    seconds: float
+    seconds: float | None
     predicted: float | None = None
     low: float | None = None
 
@@ -152,6 +153,8 @@ def disagreement(claimed: Ran, again: Ran) -> str:
         return f"ends as {again.outcome} elsewhere"
     if None not in (claimed.exit_code, again.exit_code) and claimed.exit_code != again.exit_code:
         return f"has exit code {claimed.exit_code}, and {again.exit_code} elsewhere"
+    if claimed.seconds is None or again.seconds is None:
+        return ""
     expected = again.seconds if again.predicted is None else again.predicted
     share = min(again.seconds / expected, 1.0) if expected > 0.0 else 1.0
     least = max((claimed.low or 0.0) * share / TOLERANCE, min(again.seconds, expected) / SPEED)

@@ -208,7 +208,7 @@ placement = sa.Table(
     _real("started", nullable=True),
     _real("ended", nullable=True),
     _real("lease_until", nullable=True),
-    _whole("missed"),  # 1: its lease ran out once
+    _whole("missed"),  # bits: 1: its lease ran out once; 2: the clock was set anew within it
     _real("seconds", nullable=True),  # as the agent reported them
     sa.Column("exit_code", sa.BigInteger(), nullable=True),
     _real("predicted", nullable=True),  # seconds that it was expected to take
