@@ -1,4 +1,4 @@
-"""Twenty-four faults, each planted into the exchange; the simulation must find every one.
+"""Thirty-seven faults, each planted into the exchange; the simulation must find every one.
 
 python -m tests.exchange.simulation.planted     # the schedules that each took
 """
@@ -16,12 +16,12 @@ import pytest
 import sqlalchemy as sa
 
 from walras.exchange.agent.machine import Action, Machine, Start
-from walras.exchange.service import outcomes, rounds, sync
+from walras.exchange.service import audits, outcomes, rounds, sync, trust
 from walras.exchange.service.clock import ServiceClock
 from walras.exchange.service.timing import Timing
 from walras.exchange.simulation import world
 from walras.exchange.simulation.world import Memory, ViolationError, World
-from walras.exchange.store.schema import agent, placement, task
+from walras.exchange.store.schema import agent, cluster, observation, placement, result_audit, task
 from walras.exchange.store.statements import SQLITE, Statement, Transaction, given
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -342,6 +342,151 @@ def ended_is_granted(patch: pytest.MonkeyPatch) -> None:
 def slow_kill(patch: pytest.MonkeyPatch) -> None:
     """A run takes longer to die than the service waits."""
     patch.setattr(world, "Timing", lambda **given_: Timing(kill=400.0, **given_))
+
+
+# ---- audits -----------------------------------------------------------------------------------
+
+
+def _ended(at: int, column: sa.ColumnElement[Any]) -> Statement:
+    """What audits that have ended are judged by, with another column."""
+    query = audits._ENDED.construct
+    columns = list(query.selected_columns)  # type: ignore[union-attr]
+    columns[at] = column
+    return Statement(query.with_only_columns(*columns))  # type: ignore[union-attr]
+
+
+@fault
+def audits_itself(patch: pytest.MonkeyPatch) -> None:
+    """A provider audits its own results."""
+    true = audits._able
+    patch.setattr(
+        audits,
+        "_able",
+        lambda tx, since, required, slots, _: true(tx, since, required, slots, set()),
+    )
+
+
+@fault
+def one_convicts(patch: pytest.MonkeyPatch) -> None:
+    """The word of any auditor convicts, as if its cluster were trusted."""
+    patch.setattr(audits, "_ENDED", _ended(17, sa.literal_column("1")))
+
+
+@fault
+def forgery_fails(patch: pytest.MonkeyPatch) -> None:
+    """The task of a forgery fails afterwards."""
+    true = trust.contradict
+    of = sa.select(observation.c.task).where(observation.c.id == given("number"))
+    fail = _changed({"state": "failed"}, task.c.id == of.scalar_subquery())
+
+    def contradict(tx: Any, now: float, number: int, *rest: Any) -> int:
+        tx.run(fail, number=number)
+        return true(tx, now, number, *rest)
+
+    patch.setattr(trust, "contradict", contradict)
+
+
+@fault
+def asked_later(patch: pytest.MonkeyPatch) -> None:
+    """Results are marked as reviewed, and their audits are asked for in a second transaction."""
+    true = audits.review
+    again = _changed({"review": given("review_")}, observation.c.id == given("id_"), of=observation)
+
+    def audit(self: World) -> None:
+        def mark(tx: Transaction, now: float) -> list[audits.Due]:
+            due = audits.due(tx)
+            for one in due:
+                tx.run(audits._REVIEWED, id_=one.observation)
+            return due
+
+        due = self.serve(mark) or []
+
+        def review(tx: Transaction, *rest: Any) -> int:
+            for one in due:
+                tx.run(again, id_=one.observation, review_=1 + one.rejected)
+            return true(tx, *rest)
+
+        patch.setattr(audits, "review", review)
+        turn(self)
+
+    turn = World._audit
+    patch.setattr(World, "_audit", audit)
+
+
+@fault
+def newest_attempt(patch: pytest.MonkeyPatch) -> None:
+    """An audit is judged by its newest placement, though an earlier one reported."""
+    newest = audits._AGAIN.c.attempt == task.c.attempt
+    patch.setattr(audits, "_ENDED", _ended(13, sa.case((newest, audits._SEEN.c.outcome))))
+
+
+@fault
+def wait_accuses(patch: pytest.MonkeyPatch) -> None:
+    """The time that an audit waits in a queue counts as its work."""
+    patch.setattr(audits, "_ENDED", _ended(19, audits._SEEN.c.seconds_measured))
+
+
+@fault
+def jump_accuses(patch: pytest.MonkeyPatch) -> None:
+    """A run over which the clock was set back took no time."""
+    patch.setattr(audits, "CLOCK_SET", 0)
+
+
+@fault
+def silent_not_asked(patch: pytest.MonkeyPatch) -> None:
+    """Right after a start nobody is heard, and nobody is asked for an audit."""
+    query = audits._CLUSTERS.construct
+    heard = query.where(cluster.c.seen >= given("since"))  # type: ignore[union-attr]
+    patch.setattr(audits, "_CLUSTERS", Statement(heard))
+
+
+@fault
+def asked_again(patch: pytest.MonkeyPatch) -> None:
+    """An audit that disagrees stays open, and each look asks for another one."""
+    patch.setattr(
+        audits,
+        "_DECIDE",
+        _changed(
+            {"state": given("state_"), "why": given("why_"), "decided": given("now")},
+            result_audit.c.id == given("id_"),
+            given("state_") != sa.literal_column("'disagreed'"),
+            of=result_audit,
+        ),
+    )
+
+
+@fault
+def audits_audited(patch: pytest.MonkeyPatch) -> None:
+    """The results of audits are audited."""
+    true = audits._task
+    patch.setattr(audits, "_task", lambda made, now: true(made, now) | {"auditable": 1})
+
+
+@fault
+def silence_accuses(patch: pytest.MonkeyPatch) -> None:
+    """An audit that never ran counts against the result."""
+    true = audits._verdict
+
+    def verdict(row: Any) -> tuple[str, str]:
+        state, why = true(row)
+        return ("disagreed" if state == "unanswered" else state), why
+
+    patch.setattr(audits, "_verdict", verdict)
+
+
+@fault
+def audit_overrules(patch: pytest.MonkeyPatch) -> None:
+    """An audit that agrees undoes the consumer's rejection."""
+    confirm = _changed({"weight": "audited"}, observation.c.id == given("id_"), of=observation)
+    patch.setattr(trust, "_CONFIRM", confirm)
+
+
+@fault
+def half_convicted(patch: pytest.MonkeyPatch) -> None:
+    """A convicted provider keeps the results that audits had confirmed."""
+    query = trust._QUARANTINE.construct
+    kept = query.where(observation.c.weight != "audited")  # type: ignore[union-attr]
+    patch.setattr(trust, "_QUARANTINE", Statement(kept))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import pytest
 from walras.exchange.simulation.world import Memory, Scale, World
 
 QUICK, LONG = 2_000, 100_000
+CAUGHT = "SELECT count(*) FROM audit_log WHERE action = 'provider.quarantine'"
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,27 @@ def test_no_schedule_of_many_breaks_an_invariant(memory: Memory, part: int) -> N
         World(seed, memory).run()
 
 
+def test_schedules_with_audits_break_no_invariant_and_liars_are_caught(memory: Memory) -> None:
+    caught, states = 0, set()
+    for seed in range(400):
+        world = World(seed, memory, Scale(audits=1.0))
+        world.run()
+        states |= set(world.cursor.execute("SELECT cause, state FROM result_audit").fetchall())
+        caught += world.cursor.execute(CAUGHT).fetchone()[0]
+    assert {state for _, state in states} == {"agreed", "disagreed", "unanswered"}
+    assert {cause for cause, _ in states} == {"drawn", "second", "rejected"}
+    assert caught > 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+def test_many_schedules_with_audits_break_no_invariant(memory: Memory, part: int) -> None:
+    for seed in range(part * LONG // 100, (part + 1) * LONG // 100):
+        World(seed, memory, Scale(audits=1.0)).run()
+
+
 def test_larger_worlds_keep_the_invariants(memory: Memory) -> None:
-    scale = Scale(tasks=20, agents=5, slots=3, quiet=400.0)
+    scale = Scale(tasks=20, agents=5, slots=3, quiet=400.0, audits=0.3)
     for seed in range(60):
         World(seed, memory, scale).run()
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import heapq
 import random
 import sqlite3
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -24,15 +25,18 @@ from walras.exchange.agent.machine import (
     Start,
     Stop,
 )
-from walras.exchange.errors import ConflictError, StaleError
-from walras.exchange.service import clusters, outcomes, rounds, tasks, tokens
+from walras.exchange.errors import ConflictError, ExchangeError, StaleError
+from walras.exchange.service import audits, clusters, outcomes, rounds, tasks, tokens
 from walras.exchange.service.clock import ServiceClock
 from walras.exchange.service.messages import Answer, Grant, Sync
 from walras.exchange.service.sync import sync
 from walras.exchange.service.timing import Timing
+from walras.exchange.simulation import invariants
+from walras.exchange.simulation.hosts import Host, Process
+from walras.exchange.simulation.providers import Fate, Providers
 from walras.exchange.states import ENDED_TASK
 from walras.exchange.store.schema import metadata
-from walras.exchange.store.statements import SQLITE, Statement, Transaction
+from walras.exchange.store.statements import SQLITE, Row, Statement, Transaction
 
 T = TypeVar("T")
 
@@ -48,6 +52,7 @@ class Scale:
         quiet: Time at which faults stop, seconds.
         end: Time by which everything must have ended.
         every: Seconds between rounds.
+        audits: Share of the schedules in which providers lie, and results are audited.
     """
 
     tasks: int = 4
@@ -56,6 +61,7 @@ class Scale:
     quiet: float = 240.0
     end: float = 2400.0
     every: float = 15.0
+    audits: float = 0.1
 
 
 class ViolationError(Exception):
@@ -66,47 +72,9 @@ class _KilledError(Exception):
     """The service was killed inside a transaction."""
 
 
-@dataclass
-class _Process:
-    """A run of a task on a host; one that waits in a queue is one, too: it will run."""
-
-    agent: int
-    key: Key
-    task: str
-    slots: int
-    began: float  # later than now while it waits in a queue
-    ends: float  # by itself
-    fence: float  # the shim ends it then; infinite where nothing does
-    outcome: str
-    dies: float = float("inf")  # ordered to end
-
-
-@dataclass
-class _Host:
-    """A host, its agent and what survives the agent: the journal, processes and exits."""
-
-    number: int
-    uid: str
-    fences: bool
-    rate: float  # of its clock
-    journal: list[dict[str, Any]] = field(default_factory=list)
-    machine: Machine | None = None
-    processes: dict[Key, _Process] = field(default_factory=dict)
-    exits: dict[Key, tuple[str, float]] = field(default_factory=dict)
-    seen: set[Key] = field(default_factory=set)  # seen running by this life of the agent
-
-
 _PENDING = Statement(
     sa.text(
         "SELECT id, version, slots FROM task WHERE state = 'pending' ORDER BY priority DESC, id"
-    )
-)
-_STATES = Statement(sa.text("SELECT uid, state FROM task"))
-_SUMMARY = Statement(
-    sa.text(
-        "SELECT p.id, p.state, p.outcome, p.token, t.token, t.uid, o.id IS NOT NULL, t.state "
-        "FROM placement p JOIN task t ON t.id = p.task "
-        "LEFT JOIN observation o ON o.placement = p.id"
     )
 )
 
@@ -161,6 +129,12 @@ class World:
         self.scale = scale or Scale()
         self.timing = timing or Timing(overtime=30.0)
         self.rng = random.Random(seed)
+        self.providers = Providers.drawn(seed, self.scale.audits, self.scale.agents)
+        self.audits: invariants.Audits | None = None
+        if self.providers is not None:
+            many = len(self.providers.of)
+            self.scale = replace(self.scale, agents=many, end=4.0 * self.scale.end)
+            self.audits = invariants.Audits(self.providers)
         self.rate = self.rng.random() * 0.5  # of faults; tuned by the seed
         self.now = 0.0
         self.events: list[tuple[float, int, Callable[[], None]]] = []
@@ -169,8 +143,8 @@ class World:
         self.up = True
         self.clock = ServiceClock(1000.0, 0.0)
         self.wall = 1000.0  # of the wall clock at monotonic 0
-        self.hosts: list[_Host] = []
-        self.live: dict[str, list[_Process]] = {}
+        self.hosts: list[Host] = []
+        self.live: dict[str, list[Process]] = {}
         self.submitted: set[str] = set()
         self.stored: dict[int, str] = {}  # placement -> outcome that was acknowledged
         self.sent: list[tuple[int, Sync]] = []
@@ -199,12 +173,21 @@ class World:
                 if self._all_ended():
                     break
             if self.now > self.scale.end:
-                raise self._violated(f"not all ended: {self._states()}")
-        self._check_end()
+                raise self._violated(f"not all ended: {invariants.states(self._reader())}")
+        self._hold(invariants.of_tasks(self._reader(), self.submitted, self.stored))
+        if self.audits is not None:
+            self._hold(self.audits.at_end(self._reader()))
         return self.syncs
 
     def _violated(self, what: str) -> ViolationError:
         return ViolationError(f"seed {self.seed}, time {self.now:.1f}: {what}")
+
+    def _hold(self, broken: Iterable[str]) -> None:
+        for what in broken:
+            raise self._violated(what)
+
+    def _reader(self) -> Transaction:
+        return Transaction(self.cursor, SQLITE)
 
     # ---- the service --------------------------------------------------------------------------
 
@@ -274,19 +257,35 @@ class World:
             tasks.expire(tx, now)
 
         self.serve(tidy)
-        if not Transaction(self.cursor, SQLITE).rows(_PENDING):
+        if not self._reader().rows(_PENDING):
             return  # a round is made while a task waits
-        found = self.serve(lambda tx, now: (rounds.begin(tx, now, "{}", 0), tx.rows(_PENDING)))
+        waiting = self._waiting if self.providers is None else self.providers.pending
+        found = self.serve(lambda tx, now: (rounds.begin(tx, now, "{}", 0), waiting(tx)))
         if found is not None:
             seq, pending = found
-            plan = [
-                rounds.Placed(key, version, 1 + self.rng.randrange(self.scale.agents), slots)
-                for key, version, slots in pending
-            ]
-            self.at(self.now + self.rng.random() * 3.0, lambda: self._publish(seq, plan))
+            plan = self._planned if self.providers is None else self.providers.plan
+            placed = plan(pending)
+            self.at(self.now + self.rng.random() * 3.0, lambda: self._publish(seq, placed))
+
+    def _waiting(self, tx: Transaction) -> list[Row]:
+        return tx.rows(_PENDING)
+
+    def _planned(self, pending: Iterable[Row]) -> list[rounds.Placed]:
+        return [
+            rounds.Placed(key, version, 1 + self.rng.randrange(self.scale.agents), slots)
+            for key, version, slots in pending
+        ]
 
     def _publish(self, seq: int, plan: list[rounds.Placed]) -> None:
         self.serve(lambda tx, now: rounds.publish(tx, now, seq, "published", plan))
+
+    def _audit(self) -> None:
+        """The service's job of audits."""
+        self.at(self.now + self.scale.every * (0.5 + self.rng.random()), self._audit)
+        if self.providers is not None and self.audits is not None:
+            turn = self.providers.turn
+            self.serve(lambda tx, now: turn(tx, now, self.timing))
+            self._hold(self.audits.turned(self._reader()))
 
     # ---- clients ------------------------------------------------------------------------------
 
@@ -296,12 +295,14 @@ class World:
         made = tasks.NewTask(
             f"t{number}",
             f"task-{number}",
-            ("true",),
+            (f"work-{number}",),
             slots=slots,
             max_attempts=2,
             time_limit=self.rng.choice([None, 40.0, 200.0]),
-            deadline=None,
         )
+        if self.providers is not None:  # longer than any work: honest runs end alike
+            limit = None if made.time_limit is None else 1000.0
+            made = replace(made, auditable=self.providers.auditable(), time_limit=limit)
 
         def attempt() -> None:
             try:
@@ -316,15 +317,31 @@ class World:
         attempt()
 
     def _cancel(self, number: int) -> None:
-        try:
-            self.serve(lambda tx, now: tasks.cancel(tx, now, f"t{number}", "default"))
-        except Exception as error:
-            if not hasattr(error, "status"):
-                raise
+        self._ask(lambda tx, now: tasks.cancel(tx, now, f"t{number}", "default"))
+
+    def _reject(self, number: int) -> None:
+        """A consumer does not believe a result."""
+
+        def work(tx: Transaction, now: float) -> None:
+            audits.reject(tx, now, f"t{number}", "default", "bad", actor="consumer")
+
+        self._ask(work)
+
+    def _cancel_audit(self) -> None:
+        """An operator cancels an audit."""
+        asked = self.providers.asked(self._reader()) if self.providers is not None else []
+        if asked:
+            uid = self.rng.choice(asked)
+            self._ask(lambda tx, now: tasks.cancel(tx, now, uid, None))
+
+    def _ask(self, work: Callable[[Transaction, float], object]) -> None:
+        """Ask the service once; a refusal is an answer."""
+        with suppress(ExchangeError):
+            self.serve(work)
 
     # ---- messages -----------------------------------------------------------------------------
 
-    def _send(self, host: _Host) -> None:
+    def _send(self, host: Host) -> None:
         """An agent syncs, then waits for its next turn."""
         machine = host.machine
         if machine is None:
@@ -348,14 +365,14 @@ class World:
         pause = self.timing.sync * (0.5 + self.rng.random())
         self.at(self.now + pause, lambda: self._again(host, life))
 
-    def _again(self, host: _Host, life: int) -> None:
+    def _again(self, host: Host, life: int) -> None:
         if host.machine is not None and host.machine.incarnation == life:
             self._send(host)
 
     def _delay(self) -> float:
         return self.rng.random() * (30.0 if self.faulty(1.0) else 0.5)
 
-    def _receive(self, host: _Host, message: Sync) -> None:
+    def _receive(self, host: Host, message: Sync) -> None:
         """The service takes a sync and answers."""
         self.syncs += 1
         try:
@@ -377,7 +394,7 @@ class World:
         if before != outcome:
             raise self._violated(f"placement {placement} was stored as {before} and {outcome}")
 
-    def _answer(self, host: _Host, message: Sync, listed: tuple[Key, ...], answer: Answer) -> None:
+    def _answer(self, host: Host, message: Sync, listed: tuple[Key, ...], answer: Answer) -> None:
         machine = host.machine
         if machine is None or machine.incarnation != message.incarnation:
             return
@@ -385,11 +402,11 @@ class World:
 
     # ---- agents and processes -----------------------------------------------------------------
 
-    def _local(self, host: _Host) -> float:
+    def _local(self, host: Host) -> float:
         """The time of a host's clock."""
         return self.now * host.rate
 
-    def _do(self, host: _Host, actions: list[Action]) -> None:
+    def _do(self, host: Host, actions: list[Action]) -> None:
         """Carry actions out in order; the agent may be killed between any two."""
         for action in actions:
             if self.faulty(0.1):
@@ -407,22 +424,23 @@ class World:
             else:
                 self._stop(host, action)
 
-    def _fence(self, host: _Host, until: float) -> float:
+    def _fence(self, host: Host, until: float) -> float:
         """When a run ends itself; never where nothing can make it."""
         return until / host.rate if host.fences else float("inf")
 
-    def _start(self, host: _Host, grant: Grant, fence: float) -> None:
+    def _start(self, host: Host, grant: Grant, fence: float) -> None:
         key = (grant.placement, grant.token)
-        outcome = "completed" if self.rng.random() < 0.7 else "failed"
-        longest = 300.0 if self.rng.random() < (0.3 if host.fences else 0.6) else 60.0
+        fate = self._fate(host, grant)
+        outcome = fate.outcome
         begins = self.now + (0.0 if host.fences else self._queue())
-        ends = begins + 1.0 + self.rng.random() * longest
+        ends = begins + fate.lasts
         limit = float("inf") if grant.time_limit is None else begins + grant.time_limit
         if ends > limit:
             ends, outcome = limit, "timeout"
             if not host.fences:  # a scheduler looks at limits now and then
                 ends += self.rng.random() * self.timing.overtime
-        process = _Process(host.number, key, grant.task, grant.slots, begins, ends, fence, outcome)
+        run = (begins, ends, fence, outcome, fate.exit_code, fate.claimed)
+        process = Process(host.number, key, grant.task, grant.slots, *run)
         others = self.live.setdefault(grant.task, [])
         if others:
             raise self._violated(f"task {grant.task} runs twice: {others[0].key} and {key}")
@@ -430,25 +448,36 @@ class World:
         if busy > self.scale.slots:
             raise self._violated(f"{busy} of {self.scale.slots} slots of {host.uid} run")
         others.append(process)
+        if self.audits is not None:
+            live = {uid for uid, running in self.live.items() if running}
+            self._hold(self.audits.started(self._reader(), grant.task, host.number, live))
         host.processes[key] = process
         self._plan(host, process)
+
+    def _fate(self, host: Host, grant: Grant) -> Fate:
+        """What becomes of a run."""
+        if self.providers is not None:
+            return self.providers.fate(host.number, grant)
+        outcome = "completed" if self.rng.random() < 0.7 else "failed"
+        longest = 300.0 if self.rng.random() < (0.3 if host.fences else 0.6) else 60.0
+        return Fate(1.0 + self.rng.random() * longest, outcome, int(outcome != "completed"))
 
     def _queue(self) -> float:
         """How long a run waits in its scheduler's queue."""
         return self.rng.random() * 400.0 if self.rng.random() < 0.5 else 0.0
 
-    def _stop(self, host: _Host, action: Stop) -> None:
+    def _stop(self, host: Host, action: Stop) -> None:
         process = host.processes.get(action.key)
         if process is not None:
             process.dies = min(process.dies, self.now + self.rng.random() * self.timing.kill)
             self._plan(host, process)
 
-    def _plan(self, host: _Host, process: _Process) -> None:
+    def _plan(self, host: Host, process: Process) -> None:
         """Look at a process when it next may end."""
         due = min(process.ends, process.fence, process.dies)
         self.at(due, lambda: self._look(host, process))
 
-    def _look(self, host: _Host, process: _Process) -> None:
+    def _look(self, host: Host, process: Process) -> None:
         if host.processes.get(process.key) is not process:
             return
         if process.fence <= self.now < min(process.ends, process.dies):
@@ -459,29 +488,32 @@ class World:
         elif min(process.ends, process.dies) <= self.now:
             outcome = process.outcome
             if process.dies < process.ends and outcome == "completed":
-                outcome = "failed"  # killed: the agent knows why
+                outcome, process.exit_code = "failed", 137  # killed: the agent knows why
             self._end(host, process, outcome)
 
-    def _end(self, host: _Host, process: _Process, outcome: str) -> None:
+    def _end(self, host: Host, process: Process, outcome: str) -> None:
         """A process has ended, and left its exit on the disk."""
         del host.processes[process.key]
         self.live[process.task].remove(process)
-        host.exits[process.key] = (outcome, max(self.now - process.began, 0.0))
+        seconds = max(self.now - process.began, 0.0)
+        if outcome == process.outcome and process.claimed is not None:
+            seconds = process.claimed
+        host.exits[process.key] = (outcome, seconds, process.exit_code)
         if host.machine is not None:
             self._report(host)
 
-    def _report(self, host: _Host) -> None:
+    def _report(self, host: Host) -> None:
         """The agent reads exits from the disk."""
         machine = host.machine
-        for key, (outcome, seconds) in list(host.exits.items()):
+        for key, (outcome, seconds, code) in list(host.exits.items()):
             if machine is None or host.machine is not machine:
                 return
             if key in machine.runs:
-                self._do(host, machine.ended(key, outcome, seconds, None))
+                self._do(host, machine.ended(key, outcome, seconds, code))
             if host.machine is machine:
                 del host.exits[key]
 
-    def _kill(self, host: _Host) -> None:
+    def _kill(self, host: Host) -> None:
         """The agent is killed; its runs live on, or the host dies with them."""
         host.machine = None
         if host.fences and self.rng.random() < 0.5:
@@ -491,7 +523,7 @@ class World:
         longest = 150.0 if host.fences else 400.0
         self.at(self.now + self.rng.random() * longest, lambda: self._boot(host))
 
-    def _boot(self, host: _Host) -> None:
+    def _boot(self, host: Host) -> None:
         """The agent starts again from its journal and what the disk shows."""
         alive = [*host.processes, *host.exits]
         host.seen.clear()
@@ -511,7 +543,7 @@ class World:
         for k in range(self.scale.agents):
             fences = self.rng.random() < 0.65
             drift = self.timing.drift * (2.0 * self.rng.random() - 1.0)
-            host = _Host(k, f"agent-{k}", fences, 1.0 + drift)
+            host = Host(k, f"agent-{k}", fences, 1.0 + drift)
             self.hosts.append(host)
             self._commit(lambda tx, h=host: self._register(tx, now, h), safe=True)  # type: ignore[misc]
             self.at(self.rng.random() * 5.0, lambda h=host: self._boot(h))  # type: ignore[misc]
@@ -520,47 +552,33 @@ class World:
             if self.rng.random() < 0.15:
                 when = self.rng.random() * self.scale.quiet
                 self.at(when, lambda n=number: self._cancel(n))  # type: ignore[misc]
+        if self.providers is not None:
+            self._begin_audits()
         self.at(1.0, self._tick)
         self.at(30.0, self._jump)
 
-    def _register(self, tx: Transaction, now: float, host: _Host) -> None:
-        uid = f"cluster-{host.number}"
-        clusters.put(tx, now, uid, clusters.Offer(self.scale.slots))
+    def _begin_audits(self) -> None:
+        self.at(10.0, self._audit)
+        for number in range(self.scale.tasks):
+            if self.rng.random() < 0.1:
+                when = 60.0 + self.rng.random() * self.scale.quiet
+                self.at(when, lambda n=number: self._reject(n))  # type: ignore[misc]
+        if self.rng.random() < 0.2:
+            self.at(60.0 + self.rng.random() * self.scale.quiet, self._cancel_audit)
+
+    def _register(self, tx: Transaction, now: float, host: Host) -> None:
+        uid, slots = f"cluster-{host.number}", self.scale.slots
+        offer = clusters.Offer(slots)
+        if self.providers is not None:
+            offer = self.providers.offer(host.number, slots)
+        clusters.put(tx, now, uid, offer)
         backend = "local" if host.fences else "slurm"
         clusters.register(tx, now, host.uid, uid, backend, host.fences)
 
-    # ---- invariants ---------------------------------------------------------------------------
-
-    def _states(self) -> dict[str, str]:
-        return dict(Transaction(self.cursor, SQLITE).rows(_STATES))
-
     def _all_ended(self) -> bool:
-        states = self._states()
-        ended = len(states) == self.scale.tasks and set(states.values()) <= set(ENDED_TASK)
+        tx = self._reader()
+        if len(self.submitted) < self.scale.tasks:
+            return False
+        ended = set(invariants.states(tx).values()) <= set(ENDED_TASK)
         quiet = not any(h.processes or h.machine is None or h.machine.results for h in self.hosts)
-        return ended and quiet
-
-    def _check_end(self) -> None:
-        states = self._states()
-        missing = self.submitted - states.keys()
-        if missing:
-            raise self._violated(f"acknowledged tasks are lost: {sorted(missing)}")
-        observed: dict[str, int] = {}
-        found: dict[int, str | None] = {}
-        for row in Transaction(self.cursor, SQLITE).rows(_SUMMARY):
-            key, _, outcome, token, newest, uid, seen, state = row
-            found[key] = outcome
-            if outcome == "completed":
-                observed[uid] = observed.get(uid, 0) + 1
-                if token != newest:
-                    raise self._violated(f"an old run of {uid} finished it")
-                if state != "succeeded":
-                    raise self._violated(f"{uid} completed and is {state}")
-            if seen and outcome in (None, "unreachable", "cancelled", "preempted"):
-                raise self._violated(f"placement {key} was observed as {outcome}")
-        for uid, state in states.items():
-            if (state == "succeeded") != (observed.get(uid, 0) == 1):
-                raise self._violated(f"{uid} is {state} with {observed.get(uid, 0)} completions")
-        for key, outcome in self.stored.items():
-            if found.get(key) != outcome:
-                raise self._violated(f"placement {key}: stored {outcome}, kept {found.get(key)}")
+        return ended and quiet and (self.audits is None or self.audits.ended(tx))
