@@ -234,13 +234,15 @@ def _observe(tx: Transaction, now: float, result: Finished, row: tuple[Any, ...]
     Seconds used are the reported ones clipped to [0.9 D - 5 s, D]; D is the time from grant to
     result on the service's clock. A run that missed a sync counts for success alone. So does one
     over which the clock was set anew, unless D and the reported seconds agree: then it had not
-    jumped.
+    jumped. Its confirmed work is the lesser of the two, so that a jump gives nobody a larger share.
     """
     of, granted, propensity, task_key = row[3], row[4], row[6], row[7]
     measured = max(now - float(granted), 0.0)
     reported = measured if result.seconds is None else result.seconds
     used = min(max(reported, 0.9 * measured - 5.0, 0.0), measured)
     jumped = row[5] & CLOCK_SET and (result.seconds is None or used != result.seconds)
+    if jumped:
+        measured = min(measured, max(reported, 0.0))
     missed = row[5] & LATE or row[0] == "unreachable" or jumped
     tx.run(
         _OBSERVE,
