@@ -226,7 +226,7 @@ class Rig:
             return {str(name): str(state) for name, state in rows("SELECT name, state FROM task")}
 
     def settle(self, load: Load, seconds: float) -> None:
-        """Wait until every acknowledged task that can run has succeeded; one must within seconds."""
+        """Wait until every acknowledged task that can run has succeeded; one in each `seconds`."""
         end, left = time.monotonic() + seconds, len(load.runnable) + 1
         while True:
             with contextlib.suppress(sqlite3.OperationalError):
