@@ -47,3 +47,15 @@ def test_hosts_that_are_ours() -> None:
         "walras.example.org",
     }
     assert "[2001:db8::1]" in Address("2001:db8::1").hosts
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    """asyncio sets TCP_NODELAY where the protocol of a socket is named."""
+    with bind(Address(port=0)) as listener:
+        listener.settimeout(5.0)
+        assert listener.proto == socket.IPPROTO_TCP
+        with (
+            socket.create_connection(listener.getsockname()),
+            listener.accept()[0] as accepted,
+        ):
+            assert accepted.proto == socket.IPPROTO_TCP

@@ -159,16 +159,17 @@ def test_a_job_that_fails_says_so_and_hides_faults(
     work = Work(fail=ValueError("the secret"))
     work.gate.set()
     background = Background(world.exchange, {"train": work})
-    with caplog.at_level(logging.CRITICAL):
-        for error, message in (
-            (ValueError("the secret"), "ValueError"),
-            (StoreError("no room", where="disk"), "disk: no room"),
+    with caplog.at_level(logging.WARNING):
+        for error, message, traced in (
+            (ValueError("the secret"), "ValueError", True),
+            (StoreError("no room", where="disk"), "disk: no room", False),
         ):
             work.fail = error
             number = world.exchange.write(lambda tx, now: jobs.ask(tx, now, "train", "all"))
             assert background.work("train")
             found = _status(world.exchange, number)
             assert (found["state"], found["result"]) == ("failed", {"error": message})
+            assert (caplog.records[-1].exc_info is not None) == traced
 
 
 @pytest.mark.postgres

@@ -167,13 +167,17 @@ def test_tasks_that_are_not_listed_are_counted(crowd: Database, window: float) -
     assert found.waiting == len(pending)
 
 
-def test_a_task_that_is_asked_for_is_listed_in_any_case(crowd: Database) -> None:
+def test_a_task_that_is_asked_for_is_listed_alone(crowd: Database) -> None:
     plain = _read(crowd)
     pending = [r for r in table(crowd, schema.task) if r["state"] == "pending"]
     out = next(row for row in pending if row["uid"] not in plain.tasks.uid)
-    found = _read(crowd, also=(out["id"],))
-    assert found.tasks.uid == (*plain.tasks.uid, out["uid"])
-    assert found.tasks.ahead[-1] == -1
+    found = _read(crowd, only=out["id"])
+    assert found.tasks.uid == (out["uid"],)
+    assert found.tasks.ahead[0] == -1
+    assert found.waiting == plain.waiting
+    for uid, ahead in zip(plain.tasks.uid[:5], plain.tasks.ahead[:5], strict=True):
+        key = next(row["id"] for row in pending if row["uid"] == uid)
+        assert _read(crowd, only=key).tasks.ahead == ahead
 
 
 def test_a_plan_and_its_columns_are_what_was_decided(crowd: Database) -> None:

@@ -118,6 +118,29 @@ def test_functions_that_wait_are_committed_together(tmp_path: Path) -> None:
         database.close()
 
 
+def test_of_a_commit_that_fails_each_hears_an_error_of_its_own(tmp_path: Path) -> None:
+    database = _made(tmp_path)
+    began, gate = threading.Event(), threading.Event()
+
+    def slow(tx: Transaction) -> None:
+        began.set()
+        gate.wait(20.0)
+
+    def breaks(tx: Transaction) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with closing(database):
+        first = database.submit(slow)
+        assert began.wait(20.0)
+        together = [database.submit(work) for work in (_put("a"), breaks, _put("b"))]
+        gate.set()
+        first.result(20.0)
+        errors = [future.exception(20.0) for future in together]
+        assert all(isinstance(error, StoreError) for error in errors)
+        assert len(set(map(id, errors))) == 3  # threads that raise one would mix their traces
+        assert _names(database) == []
+
+
 def _made(folder: Path) -> SQLite:
     path = folder / "x.db"
     with closing(sqlite3.connect(path)) as connection:

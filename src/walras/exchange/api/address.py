@@ -50,7 +50,8 @@ def bind(address: Address) -> socket.socket:
             remedy="put a proxy with TLS in front, then say so with --tls-in-front",
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends at once (TCP_NODELAY) only where the protocol is named; else answers wait 40 ms
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((address.host, address.port))

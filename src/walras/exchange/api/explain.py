@@ -89,7 +89,7 @@ def _of_round(stored: Any, uid: str) -> list[Blocker] | None:
 def _now(tx: Transaction, now: float, uid: str, timing: Timing) -> list[Blocker]:
     """What keeps a task from being placed now, without predictions."""
     key = queries.find(tx, uid, None)
-    taken = snapshot(tx, now, Policy(), timing, also=(key,))
+    taken = snapshot(tx, now, Policy(), timing, only=key)
     if uid not in taken.tasks.uid:
         return []
     j = taken.tasks.uid.index(uid)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from walras.exchange.errors import ExchangeError
+from walras.exchange.errors import ExchangeError, StoreError
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.held import Handler, Held, LostError
 from walras.exchange.runtime.metrics import Metrics
@@ -209,7 +209,10 @@ class Background:
             state = "failed"
             if self.exchange.stopping.is_set():
                 return  # given up: a later process takes it
-            log.exception("a job of kind %s failed", kind)
+            if isinstance(error, StoreError):  # of the disk or server: a trace would be noise
+                log.warning("a job of kind %s failed: %s", kind, error)
+            else:
+                log.exception("a job of kind %s failed", kind)
             self._failed(held, error)
         self.metrics.jobs.labels(kind, state).inc()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +55,7 @@ def snapshot(
     timing: Timing,
     *,
     seed: int = 0,
-    also: Sequence[int] = (),
+    only: int | None = None,
 ) -> Snapshot:
     """Read what a round decides from.
 
@@ -70,7 +69,7 @@ def snapshot(
         policy: The settings.
         timing: How long leases last.
         seed: Of the random few.
-        also: Keys of tasks to list in any case.
+        only: Key of the one task to list, wherever it stands; all others are counted.
 
     Returns:
         The snapshot.
@@ -83,9 +82,9 @@ def snapshot(
     labels = snapshot_tasks.requirements(tx)
     window = int(policy.rules.window * clusters.free[clusters.up].sum())
     most = policy.listed + 2 * window
-    waiting = snapshot_tasks.waiting(tx, 1 << 62 if also else most)
+    waiting = snapshot_tasks.waiting(tx, most if only is None else 1 << 62)
     reader = _Reader(now, policy, clusters, tenants, typical, tenant_of, labels, waiting)
-    listed = reader.listed(most, seed, also)
+    listed = reader.listed(most, seed) if only is None else np.flatnonzero(waiting.key == only)
     return reader.made(tx, listed)
 
 
@@ -172,7 +171,7 @@ class _Reader:
             rest=rest or Rest.none(),
         )
 
-    def listed(self, most: int, seed: int, also: Sequence[int]) -> Longs:
+    def listed(self, most: int, seed: int) -> Longs:
         """Places of the tasks that are listed, in line first."""
         order = self.order
         if len(order) > most:
@@ -181,8 +180,7 @@ class _Reader:
                 len(order) - front, most - front, replace=False
             )
             order = np.concatenate([order[:front], order[front + np.sort(behind)]])
-        wanted = np.flatnonzero(np.isin(self.waiting.key, np.array(also, np.int64)))
-        return np.concatenate([order, wanted[~np.isin(wanted, order)]])
+        return order
 
     def made(self, tx: Transaction, listed: Longs) -> Snapshot:
         """The snapshot with some tasks listed."""

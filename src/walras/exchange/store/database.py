@@ -205,9 +205,8 @@ class SQLite(Database):
         except sqlite3.Error as error:
             if self._writer.in_transaction:
                 cursor.execute("ROLLBACK")
-            failed = unusable(error, str(self.path))
-            for _, future in group:
-                future.set_exception(failed)
+            for _, future in group:  # each its own: threads that raise one would mix their traces
+                future.set_exception(unusable(error, str(self.path)))
             return
         self.commits += 1
         self.done += len(group)
