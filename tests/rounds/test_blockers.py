@@ -14,6 +14,10 @@ def test_each_code_says_its_numbers() -> None:
     assert USED.keys() == WORDS.keys()
     said = {
         "behind": (Blocker("behind", (412.0,)), "behind 412 tasks"),
+        "turn": (
+            Blocker("turn", (1_234_567.0, 8.0)),
+            "1234567 waiting tasks have a higher priority, 8 of the same go first",
+        ),
         "slots": (Blocker("slots", (4.0, 3.0)), "slots asked 4, free 3"),
         "label": (Blocker("label", (0.0, 12.0), "gpu=h100"), "label gpu=h100: 0 of 12 clusters"),
         "quota": (Blocker("quota", (40.0, 40.0, 1.0)), "quota 40 of 40 slots, asked 1"),

@@ -28,10 +28,12 @@ WORDS = {
     "tried": "failed before on {0:g} of {1:g} clusters that match",
     "provider": "provider {word} is at its bound: {0:g} of {1:g} tasks",
     "reserved": "free slots are kept for {word}, which starts in {0:.0f} s",
-    "behind": "behind {0:g} tasks",
+    "behind": "behind {0:.0f} tasks",
     "left": "left out by the plan ({word}): free slots on {0:g} clusters",
+    "turn": "{0:.0f} waiting tasks have a higher priority, {1:.0f} of the same go first",
 }
-"""Code -> words; {0}, {1} and {2} are the blocker's numbers."""
+"""Code -> words; {0}, {1} and {2} are the blocker's numbers. Stored rounds number the codes in this
+order: new ones come last."""
 
 CODES = tuple(WORDS)
 
@@ -51,6 +53,7 @@ USED = {
     "reserved": 1,
     "behind": 1,
     "left": 1,
+    "turn": 2,
 }
 """Code -> how many numbers it has."""
 

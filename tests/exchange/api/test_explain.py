@@ -121,6 +121,29 @@ def test_a_task_that_no_round_has_seen_is_told_what_holds_now(crowd: Database) -
     assert "gpu=z" in odd["blockers"][0]["text"]
 
 
+def test_a_task_that_no_round_has_seen_is_told_how_many_go_first(crowd: Database) -> None:
+    made = [
+        tasks.NewTask("late", "late", ("true",)),
+        tasks.NewTask("due", "due", ("true",), deadline=5001.0),
+        tasks.NewTask("first", "first", ("true",), priority=9),
+        tasks.NewTask("last", "last", ("true",), priority=-1),
+    ]
+    crowd.write(lambda tx: tasks.submit(tx, NOW + 1.0, "web", made))
+    rows = [row for row in table(crowd, schema.task) if row["state"] == "pending"]
+    for uid in ("late", "due", "last"):
+        own = next(row for row in rows if row["uid"] == uid)
+        higher = sum(row["priority"] > own["priority"] for row in rows)
+        same = [row for row in rows if row["priority"] == own["priority"]]
+        place = sorted(same, key=lambda r: (r["deadline"] or 1e300, r["submitted"], r["id"]))
+        turn = next(one for one in _why(crowd, uid)["blockers"] if one["code"] == "turn")
+        assert turn["numbers"] == [higher, place.index(own)]
+        assert turn["text"] == (
+            f"{higher} waiting tasks have a higher priority, "
+            f"{place.index(own)} of the same go first"
+        )
+    assert "turn" not in [one["code"] for one in _why(crowd, "first")["blockers"]]
+
+
 def test_another_tenant_is_told_of_nothing(crowd: Database) -> None:
     owner = {row["id"]: row["name"] for row in table(crowd, schema.tenant)}
     row = table(crowd, schema.task)[0]

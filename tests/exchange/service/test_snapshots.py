@@ -23,6 +23,7 @@ from walras.exchange.service.snapshots import (
     round_columns,
     snapshot,
     snapshot_of,
+    snapshot_of_one,
 )
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
@@ -167,17 +168,29 @@ def test_tasks_that_are_not_listed_are_counted(crowd: Database, window: float) -
     assert found.waiting == len(pending)
 
 
-def test_a_task_that_is_asked_for_is_listed_alone(crowd: Database) -> None:
+def test_a_snapshot_of_one_task_has_all_but_the_other_tasks(crowd: Database) -> None:
     plain = _read(crowd)
-    pending = [r for r in table(crowd, schema.task) if r["state"] == "pending"]
-    out = next(row for row in pending if row["uid"] not in plain.tasks.uid)
-    found = _read(crowd, only=out["id"])
-    assert found.tasks.uid == (out["uid"],)
-    assert found.tasks.ahead[0] == -1
-    assert found.waiting == plain.waiting
-    for uid, ahead in zip(plain.tasks.uid[:5], plain.tasks.ahead[:5], strict=True):
-        key = next(row["id"] for row in pending if row["uid"] == uid)
-        assert _read(crowd, only=key).tasks.ahead == ahead
+    left_out = set()
+    for row in table(crowd, schema.task):
+        found = crowd.read(
+            lambda tx, key=row["id"]: snapshot_of_one(tx, NOW, Policy(), TIMING, key)  # type: ignore[misc]
+        )
+        assert list(found.tasks.uid) == [row["uid"]] * (row["state"] == "pending")
+        assert found.waiting == len(found.tasks)
+        for name in ("uid", "free", "slots", "offered", "labels", "state"):
+            ours, whole = (getattr(s.clusters, name) for s in (found, plain))
+            assert np.array_equal(ours, whole)
+        assert found.tenants.in_use.tolist() == plain.tenants.in_use.tolist()
+        if row["state"] == "pending" and row["uid"] not in plain.tasks.uid:
+            left_out.add(int(found.tasks.ahead[0]))
+        elif row["state"] == "pending":
+            assert found.tasks.ahead[0] == 0
+            j = plain.tasks.uid.index(row["uid"])
+            wants = [dict(s.requirements[s.tasks.requires[k]]) for s, k in ((plain, j), (found, 0))]
+            assert wants[0] == wants[1]
+            for name in ("key", "slots", "priority", "deadline", "min_success", "version"):
+                assert getattr(found.tasks, name)[0] == getattr(plain.tasks, name)[j]
+    assert -1 in left_out  # those that no cluster can take are not in line
 
 
 def test_a_plan_and_its_columns_are_what_was_decided(crowd: Database) -> None:

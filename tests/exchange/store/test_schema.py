@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import walras.exchange
+from walras.exchange.service import queries
 from walras.exchange.store.migrate import migrate
 from walras.exchange.store.schema import placement, task
 from walras.exchange.store.statements import SQLITE, Statement, in_states
@@ -70,3 +71,10 @@ def test_states_are_written_as_the_indices_have_them(connection: sqlite3.Connect
     assert "USING INDEX" in _plan(connection, one.on(SQLITE).sql)[0]
     some = Statement(placement.select().where(in_states(placement.c.state, "leased", "running")))
     assert "USING INDEX" in _plan(connection, some.on(SQLITE).sql)[0]
+
+
+def test_waiting_tasks_are_listed_in_the_order_of_an_index(connection: sqlite3.Connection) -> None:
+    page = queries._page(False, ("pending",), False, False, False, False)
+    steps = _plan(connection, page.on(SQLITE).sql)
+    assert "ix_task_waiting" in steps[0], steps
+    assert not any("TEMP B-TREE" in step for step in steps), steps

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
-from walras.exchange.service import queries
-from walras.exchange.service.snapshots import decision_of, snapshot
+from walras.exchange.service import queries, snapshot_tasks
+from walras.exchange.service.snapshots import decision_of, snapshot_of_one
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import round_
 from walras.exchange.store.statements import Statement, Transaction
 from walras.policies.exchange.policy import Policy
-from walras.rounds import Blocker, Circumstances, blockers_of
+from walras.rounds import Blocker, Decision, blockers_of
 
 _LAST = Statement(
     sa.select(round_.c.id, round_.c.state, round_.c.started, round_.c.decision, round_.c.why)
@@ -80,25 +81,27 @@ def _of_round(stored: Any, uid: str) -> list[Blocker] | None:
     """What a round found of a task; None where it did not look at it, or is forgotten."""
     if stored is None:
         return None
-    decision = decision_of(bytes(stored))
+    decision = _decision(bytes(stored))
     if uid not in decision.tasks:
         return None
     return decision.blockers.about(decision.tasks.index(uid))
 
 
+@lru_cache(1)  # many ask about the last round
+def _decision(stored: bytes) -> Decision:
+    return decision_of(stored)
+
+
 def _now(tx: Transaction, now: float, uid: str, timing: Timing) -> list[Blocker]:
     """What keeps a task from being placed now, without predictions."""
     key = queries.find(tx, uid, None)
-    taken = snapshot(tx, now, Policy(), timing, only=key)
-    if uid not in taken.tasks.uid:
-        return []
-    j = taken.tasks.uid.index(uid)
-    beyond = np.zeros(len(taken.tasks), np.bool_)
-    beyond[j] = taken.tasks.ahead[j] > 0
-    plan = np.full(len(taken.tasks), -1)
-    found = blockers_of(taken, plan, Circumstances(beyond=beyond)).about(j)
+    taken = snapshot_of_one(tx, now, Policy(), timing, key)
     # As nothing is placed in this plan, that it leaves free slots means nothing.
-    return [one for one in found if one.code != "left"]
+    found = [one for _, one in blockers_of(taken, np.array([-1])) if one.code != "left"]
+    if taken.tasks.ahead[0] < 0:  # no cluster can take it, or its tenant's quota is used up
+        return found
+    higher, same = snapshot_tasks.before(tx, snapshot_tasks.alone(tx, key))
+    return [*found, Blocker("turn", (float(higher), float(same)))] if higher or same else found
 
 
 def _shown(tx: Transaction, blocker: Blocker, owner: str | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -77,8 +78,7 @@ _RECENT = Statement(
 )
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A placement that takes slots.
 
     Attributes:

@@ -55,7 +55,6 @@ def snapshot(
     timing: Timing,
     *,
     seed: int = 0,
-    only: int | None = None,
 ) -> Snapshot:
     """Read what a round decides from.
 
@@ -69,23 +68,36 @@ def snapshot(
         policy: The settings.
         timing: How long leases last.
         seed: Of the random few.
-        only: Key of the one task to list, wherever it stands; all others are counted.
 
     Returns:
         The snapshot.
     """
     known = snapshot_clusters.recent(tx)
-    typical = known.typical or TYPICAL
-    taken = snapshot_clusters.spans(tx, now, typical)
-    clusters = snapshot_clusters.clusters(tx, now, timing, taken, known)
-    tenants, tenant_of = _tenants(tx, now, snapshot_clusters.in_use(taken))
-    labels = snapshot_tasks.requirements(tx)
-    window = int(policy.rules.window * clusters.free[clusters.up].sum())
+    base = _Base.read(tx, now, policy, timing, known)
+    window = int(policy.rules.window * base.clusters.free[base.clusters.up].sum())
     most = policy.listed + 2 * window
-    waiting = snapshot_tasks.waiting(tx, most if only is None else 1 << 62)
-    reader = _Reader(now, policy, clusters, tenants, typical, tenant_of, labels, waiting)
-    listed = reader.listed(most, seed) if only is None else np.flatnonzero(waiting.key == only)
-    return reader.made(tx, listed)
+    reader = _Reader(base, snapshot_tasks.waiting(tx, most))
+    return reader.made(tx, reader.listed(most, seed))
+
+
+def snapshot_of_one(
+    tx: Transaction, now: float, policy: Policy, timing: Timing, key: int
+) -> Snapshot:
+    """Read what a round would decide from if one task waited alone.
+
+    Args:
+        tx: One consistent view.
+        now: The service's time.
+        policy: The settings.
+        timing: How long leases last.
+        key: The task.
+
+    Returns:
+        The snapshot; nothing is listed where the task does not wait.
+    """
+    base = _Base.read(tx, now, policy, timing, snapshot_clusters.Recent({}, None))
+    waiting = snapshot_tasks.alone(tx, key)
+    return _Reader(base, waiting).made(tx, np.arange(len(waiting)))
 
 
 def _tenants(tx: Transaction, now: float, in_use: dict[int, int]) -> tuple[Tenants, dict[int, int]]:
@@ -101,9 +113,9 @@ def _tenants(tx: Transaction, now: float, in_use: dict[int, int]) -> tuple[Tenan
     return made, {row[0]: t for t, row in enumerate(rows)}
 
 
-@dataclass(eq=False)
-class _Reader:
-    """Orders the waiting tasks, and chooses those that are listed."""
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """All of a snapshot but its tasks; what the store's keys stand for."""
 
     now: float
     policy: Policy
@@ -112,16 +124,39 @@ class _Reader:
     typical: float
     tenant_of: dict[int, int]
     labels: dict[int, dict[str, str]]
+
+    @classmethod
+    def read(
+        cls,
+        tx: Transaction,
+        now: float,
+        policy: Policy,
+        timing: Timing,
+        known: snapshot_clusters.Recent,
+    ) -> _Base:
+        typical = known.typical or TYPICAL
+        taken = snapshot_clusters.spans(tx, now, typical)
+        clusters = snapshot_clusters.clusters(tx, now, timing, taken, known)
+        tenants, tenant_of = _tenants(tx, now, snapshot_clusters.in_use(taken))
+        labels = snapshot_tasks.requirements(tx)
+        return cls(now, policy, clusters, tenants, typical, tenant_of, labels)
+
+
+@dataclass(eq=False)
+class _Reader:
+    """Orders the waiting tasks, and chooses those that are listed."""
+
+    base: _Base
     waiting: Waiting
 
     def __post_init__(self) -> None:
-        waiting, n = self.waiting, len(self.waiting)
-        self.owner = _mapped(waiting.tenant, self.tenant_of)
+        base, waiting, n = self.base, self.waiting, len(self.waiting)
+        self.owner = _mapped(waiting.tenant, base.tenant_of)
         used = np.unique(np.concatenate([waiting.requirement, self._below(2)])).tolist()
         # The requirement of no labels is the first one.
-        order = sorted(used, key=lambda key: (bool(self.labels[key]), key))
+        order = sorted(used, key=lambda key: (bool(base.labels[key]), key))
         self.requires_of = {key: r for r, key in enumerate(order)}
-        self.requirements = tuple(self.labels[key] for key in order) or ({},)
+        self.requirements = tuple(base.labels[key] for key in order) or ({},)
         self.required = _mapped(waiting.requirement, self.requires_of)
         zeros, none = np.zeros(n, np.int64), np.full(n, -1)
         # All of them as tasks without names, to be put in order.
@@ -143,8 +178,8 @@ class _Reader:
             none,
         )
         whole = self._snapshot(bare, (FeatureSet((), np.zeros((n, 0), np.float32)),))
-        line = within_quota(bare, self.tenants, eligible(whole))
-        self.order = fair_order(bare, self.tenants, self.typical, line)
+        line = within_quota(bare, base.tenants, eligible(whole))
+        self.order = fair_order(bare, base.tenants, base.typical, line)
         self.ahead = none.copy()
         self.ahead[self.order] = np.arange(len(self.order))
 
@@ -159,15 +194,15 @@ class _Reader:
         rest: Rest | None = None,
     ) -> Snapshot:
         return Snapshot(
-            at=self.now,
-            rules=self.policy.rules,
+            at=self.base.now,
+            rules=self.base.policy.rules,
             tasks=tasks,
-            clusters=self.clusters,
-            tenants=self.tenants,
+            clusters=self.base.clusters,
+            tenants=self.base.tenants,
             requirements=self.requirements,
             features=features,
             tried=np.zeros((0, 2), np.int64) if tried is None else tried,
-            typical=self.typical,
+            typical=self.base.typical,
             rest=rest or Rest.none(),
         )
 
@@ -186,7 +221,7 @@ class _Reader:
         """The snapshot with some tasks listed."""
         waiting = self.waiting
         found = snapshot_tasks.details(tx, waiting.key[listed])
-        place = {int(key): i for i, key in enumerate(self.clusters.key)}
+        place = {int(key): i for i, key in enumerate(self.base.clusters.key)}
         tasks = Tasks(
             key=waiting.key[listed],
             uid=found.uid,
@@ -221,7 +256,7 @@ class _Reader:
             ones,
         )
         below = (
-            _mapped(self._below(0), self.tenant_of),
+            _mapped(self._below(0), self.base.tenant_of),
             self._below(1),
             _mapped(self._below(2), self.requires_of),
             self._below(3),
@@ -231,10 +266,11 @@ class _Reader:
 
 
 def _mapped(keys: Longs, places: dict[int, int]) -> Longs:
-    """Places of keys."""
-    kinds, which = np.unique(keys, return_inverse=True)
-    found = np.array([places[int(key)] for key in kinds], np.int64)
-    return found[which.ravel()] if len(kinds) else np.zeros(0, np.int64)
+    """Places of keys, each of which has one."""
+    known = np.array(sorted(places), np.int64)
+    at = np.array([places[int(key)] for key in known], np.int64)
+    found: Longs = at[np.searchsorted(known, keys)]
+    return found
 
 
 # ---- what is published ------------------------------------------------------------------------

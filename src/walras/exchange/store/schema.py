@@ -179,6 +179,7 @@ task_pending = _index(
     task.c.min_success,
     where=_only("pending"),
 )
+task_waiting = _index("ix_task_waiting", task.c.id, where=_only("pending"))  # their list
 task_open = _index(
     "ix_task_open", task.c.state, task.c.id, where=_only("placed", "leased", "running", "held")
 )

@@ -114,12 +114,9 @@ def eligible(snapshot: Snapshot) -> Bools:
         array([ True, False])
     """
     tasks, clusters = snapshot.tasks, snapshot.clusters
-    kinds, which = np.unique(
-        np.column_stack([tasks.requires, tasks.slots, tasks.pin]), axis=0, return_inverse=True
-    )
-    good = np.zeros(len(kinds), np.bool_)
-    for k, (requires, slots, pin) in enumerate(kinds):
-        fits = snapshot.matches[requires] & clusters.up & (clusters.slots >= slots)
-        good[k] = fits[pin] if pin >= 0 else fits.any()
-    found: Bools = good[which.ravel()] & (tasks.deadline >= snapshot.at)
+    slots = np.where(snapshot.matches & clusters.up, clusters.slots, 0)  # by requirement
+    largest = slots.max(axis=1, initial=0)[tasks.requires]
+    pinned = np.flatnonzero(tasks.pin >= 0)
+    largest[pinned] = slots[tasks.requires[pinned], tasks.pin[pinned]]
+    found: Bools = (largest >= tasks.slots) & (tasks.deadline >= snapshot.at)
     return found
