@@ -27,15 +27,11 @@ class _Agent:
     incarnation: int
 
 
-_AGENT = Statement(
-    sa.select(agent.c.id, agent.c.cluster, agent.c.incarnation, agent.c.seq).where(
-        agent.c.uid == given("uid")
-    )
-)
+_AGENT = Statement(sa.select(agent.c.incarnation, agent.c.seq).where(agent.c.uid == given("uid")))
 _HEARD = Statement(
     sa.update(agent)
     .where(
-        agent.c.id == given("id_"),
+        agent.c.uid == given("uid_"),
         sa.or_(
             agent.c.incarnation < given("incarnation_"),
             sa.and_(agent.c.incarnation == given("incarnation_"), agent.c.seq < given("seq_")),
@@ -44,6 +40,7 @@ _HEARD = Statement(
     .values(
         incarnation=given("incarnation_"), seq=given("seq_"), seen=given("now"), free=given("free_")
     )
+    .returning(agent.c.id, agent.c.cluster)
 )
 _CLUSTER_HEARD = Statement(
     sa.update(cluster).where(cluster.c.id == given("id_")).values(seen=given("now"))
@@ -61,6 +58,7 @@ _MINE = Statement(
         task.c.id,
         task.c.uid,
         task.c.token,
+        task.c.state,
         task.c.cancel_at,
         task.c.spec,
         task.c.time_limit,
@@ -178,26 +176,26 @@ def sync(tx: Transaction, now: float, uid: str, message: Sync, timing: Timing) -
 
 
 def _agent_of(tx: Transaction, now: float, uid: str, message: Sync) -> _Agent:
-    row = tx.first(_AGENT, uid=uid)
-    if row is None:
-        raise NotFoundError(
-            f"there is no agent '{uid}'", where="agent", remedy="register it: POST /v1/agents"
-        )
-    key, of, incarnation, seq = row
-    changed = tx.run(
+    heard = tx.first(
         _HEARD,
-        id_=key,
+        uid_=uid,
         incarnation_=message.incarnation,
         seq_=message.seq,
         now=now,
         free_=message.free,
     )
-    if not changed:
+    if heard is None:
+        row = tx.first(_AGENT, uid=uid)
+        if row is None:
+            raise NotFoundError(
+                f"there is no agent '{uid}'", where="agent", remedy="register it: POST /v1/agents"
+            )
         raise StaleError(
             f"({message.incarnation}, {message.seq}) is not new",
-            incarnation=int(incarnation),
-            seq=int(seq),
+            incarnation=int(row[0]),
+            seq=int(row[1]),
         )
+    key, of = heard
     tx.run(_CLUSTER_HEARD, id_=of, now=now)
     return _Agent(int(key), int(of), message.incarnation)
 
@@ -211,7 +209,7 @@ def _review(
     repeated = 0
     for row in tx.rows(_MINE, agent_=found.key):
         key, token, incarnation, state, slots, began, task_key, task_uid, newest, *rest = row
-        cancel_at, spec, time_limit = rest
+        was, cancel_at, spec, time_limit = rest
         run = listed.get((key, token))
         if token != newest:  # held, then released and granted again
             continue
@@ -219,7 +217,8 @@ def _review(
             follows = "leased" if run.started is None else "running"
             began = None if run.started is None else now if began is None else began
             _renew(tx, found, key, token, follows, until, began)
-            tx.run(_TASK_FOLLOWS, id_=task_key, token_=token, state_=follows)
+            if was != follows:
+                tx.run(_TASK_FOLLOWS, id_=task_key, token_=token, state_=follows)
             current.add((key, token))
             if cancel_at is not None:
                 answer.stop.append((key, token, "cancelled"))

@@ -92,10 +92,9 @@ class Memory:
                         index.drop(connection)
             connection.commit()
             made: Any = connection.connection.driver_connection
-            content = made.serialize()
+            self.raw = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
+            made.backup(self.raw)
         engine.dispose()
-        self.raw = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
-        self.raw.deserialize(content)
         self.raw.execute("PRAGMA synchronous=OFF")
         self.raw.execute("PRAGMA automatic_index=OFF")
         self.cursor = self.raw.cursor()
@@ -576,9 +575,10 @@ class World:
         clusters.register(tx, now, host.uid, uid, backend, host.fences)
 
     def _all_ended(self) -> bool:
-        tx = self._reader()
         if len(self.submitted) < self.scale.tasks:
             return False
+        if any(h.processes or h.machine is None or h.machine.results for h in self.hosts):
+            return False
+        tx = self._reader()
         ended = set(invariants.states(tx).values()) <= set(ENDED_TASK)
-        quiet = not any(h.processes or h.machine is None or h.machine.results for h in self.hosts)
-        return ended and quiet and (self.audits is None or self.audits.ended(tx))
+        return ended and (self.audits is None or self.audits.ended(tx))

@@ -46,16 +46,10 @@ class Cursor(Protocol):
 
 @dataclass(frozen=True)
 class _Compiled:
-    """SQL, its constants, and what puts parameters in their order (None: they go by name)."""
+    """SQL, and what makes of parameters by name what the driver is given, constants included."""
 
     sql: str
-    constants: Mapping[str, Any]
-    ordered: Callable[[Mapping[str, Any]], Sequence[Any]] | None
-
-    def given(self, parameters: Mapping[str, Any]) -> Any:
-        """What the driver is given."""
-        whole = {**self.constants, **parameters} if self.constants else parameters
-        return whole if self.ordered is None else self.ordered(whole)
+    given: Callable[[Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +68,7 @@ class Statement:
             text = clause.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
             order = text.positiontup if text.positional else None  # type: ignore[attr-defined]
             constants = {k: v for k, v in text.params.items() if v is not None}
-            found = _Compiled(str(text), constants, None if order is None else _taking(order))
+            found = _Compiled(str(text), _giving(constants, order))
             self.compiled[dialect.name] = found
         return found
 
@@ -158,15 +152,26 @@ class Transaction:
     def _execute(self, statement: Statement, parameters: Mapping[str, Any]) -> None:
         if self.before is not None:
             self.before()
-        made = statement.on(self.dialect)
+        made = statement.compiled.get(self.dialect.name) or statement.on(self.dialect)
         self.cursor.execute(made.sql, made.given(parameters))
 
 
-def _taking(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
-    """What takes values by name, in this order."""
-    if len(names) > 1:
-        return itemgetter(*names)
-    return lambda values: [values[name] for name in names]
+def _giving(
+    constants: Mapping[str, Any], names: Sequence[str] | None
+) -> Callable[[Mapping[str, Any]], Any]:
+    """What adds constants to parameters, and puts them in the order of their names if there is one.
+
+    Most statements have no constants, and many no parameters: these cost next to nothing.
+    """
+    if names is None:
+        return lambda given: {**constants, **given}
+    if not names:
+        return lambda given: ()
+    if len(names) == 1:
+        (name,) = names
+        return lambda given: (given[name] if name in given else constants[name],)
+    take = itemgetter(*names)
+    return (lambda given: take({**constants, **given})) if constants else take
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
