@@ -81,6 +81,16 @@ def test_both_back_ends_end_with_the_same_model() -> None:
 CRASH = wn.Faults(crashes={1: 30})
 
 
+def test_many_centres_take_the_vectorised_method_after_fewer_steps() -> None:
+    centres, used = 300, []
+    costs = [wn.QuadraticCPU(center=float(k % 5), scale=1.0) for k in range(centres)]
+    problem = wn.NetworkProblem(costs, budget=2.0 * centres, boxes=(0.0, 5.0))
+    most = MOST_MESSAGES * 100 // centres // (2 * centres)
+    for steps in (1, most + 1):
+        used.append(wn.simulate(problem, wn.Network.ring(centres), steps=steps).backend)
+    assert used == ["protocol", "vectorised"]
+
+
 @pytest.mark.parametrize(
     ("options", "backend"),
     [

@@ -26,6 +26,8 @@ Backend = Literal["auto", "protocol", "vectorised"]
 BACKENDS = ("auto", "protocol", "vectorised")
 # largest number of messages that "auto" gives to the protocol: about five seconds of one core
 MOST_MESSAGES = 50_000
+# a message tells of every centre: beyond so many centres its cost grows with their number
+_MANY_CENTRES = 100
 
 
 def protocol_plan(
@@ -67,7 +69,8 @@ def protocol_plan(
 
     if backend == "protocol" or reason or settings is not None:
         return plan()
-    if steps * len(network.at(0).tail) > MOST_MESSAGES:
+    weight = max(1.0, problem.centres / _MANY_CENTRES)
+    if steps * len(network.at(0).tail) * weight > MOST_MESSAGES:
         return None
     try:
         return plan()
