@@ -87,9 +87,9 @@ def test_ctrl_c_says_how_far_it_came_and_a_resume_adds_its_steps(tmp_path: Path)
         text=True,
     )
     deadline = time.monotonic() + 60.0
-    while len(list(folder.glob("*.trace"))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(2.0)
+    # A few hundred steps of each centre: what a resume and a replay play again.
+    while _least_bytes(folder) < 20_000 and time.monotonic() < deadline:
+        time.sleep(0.02)
     run.send_signal(signal.SIGINT)
     printed, said = run.communicate(timeout=60)
     assert run.returncode == 130, said
@@ -103,7 +103,13 @@ def test_ctrl_c_says_how_far_it_came_and_a_resume_adds_its_steps(tmp_path: Path)
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)[0]["alive at the end"] == 3
     ticks = [row["ticks"] for row in _rows("replay", str(folder))]
-    assert min(ticks) >= int(stopped[1]) + 20
+    assert int(stopped[1]) + 20 <= min(ticks) < 1_000_000
+
+
+def _least_bytes(folder: Path) -> int:
+    """Bytes of the shortest of three traces."""
+    sizes = [path.stat().st_size for path in folder.glob("*.trace")]
+    return min(sizes) if len(sizes) == 3 else 0
 
 
 def _rows(*arguments: str) -> list[dict[str, Any]]:

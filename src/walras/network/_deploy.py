@@ -261,7 +261,7 @@ def deploy(
             Walras.
         network: The graph of the centres, undirected. A changing network keeps the links of its
             first step.
-        steps: Ticks of each centre, at least 1; with ``resume`` additional ones.
+        steps: Ticks of each centre, at least 1; with ``resume`` from where its trace ends.
         pace: ``rounds``: in step with the neighbours; ``clock``: every ``period`` ms.
         period: Milliseconds between ticks by the clock, at least 1.
         hosts: The host of each centre; this host when left out.

@@ -107,7 +107,7 @@ class Replay:
 
 
 @renamed_keywords(counts, progress="on_progress")
-def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
+def replay(folder: str | Path, *, on_progress: OnProgress | None = None) -> Replay:
     """Play all traces of a deployment again, with each message sent before it is taken.
 
     Every message that a centre took must be sent by another centre's replay, byte for byte.
@@ -132,6 +132,7 @@ def replay(folder: Path, *, on_progress: OnProgress | None = None) -> Replay:
         >>> wn.replay(Path("run")).same
         (True, True)
     """
+    folder = Path(folder)
     manifest = Manifest.read(folder)
     network_config = manifest.agreed
     players = [

@@ -66,7 +66,7 @@ def test_a_centre_rests_after_its_steps_and_after_each_extension() -> None:
         if now == 5:
             node.extend(2)  # from now on
         if now == 6:
-            node.extend(1)  # while it has one to go
+            node.extend(2)  # while it has one to go: that one counts
         resting.append(node.resting)
         node.tick(now)
         assert node.ticks == now + 1

@@ -128,7 +128,7 @@ class RecordedNode:
             self.last_out = self._note(torn)
 
     def extend(self, steps: int, now: int) -> None:
-        """Give a resting node more steps."""
+        """Give the node steps from now on; see :meth:`Node.extend`."""
         self._note(Event(EXTEND, now, steps.to_bytes(8, "little")))
 
     def tick(self, now: int) -> Out:

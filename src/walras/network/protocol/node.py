@@ -128,8 +128,8 @@ class Node:
         return sha256(b"".join(parts)).hexdigest()
 
     def extend(self, steps: int) -> None:
-        """Let a resting centre make ``steps`` more steps."""
-        self._rest_at = max(self._rest_at, self.ticks) + steps
+        """Let it make ``steps`` steps from now on; steps that were left are dropped."""
+        self._rest_at = self.ticks + steps
 
     def share(self, now: int) -> int:
         """Quanta of CPU that it may use now: within its box while leased, else none.
