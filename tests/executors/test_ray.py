@@ -30,8 +30,8 @@ def test_actors_find_what_one_process_finds(
     """Iteration by iteration: proofs come after each of them."""
     monkeypatch.setattr(Incumbent, "due", lambda self, iteration: True)
     problem = problem_of(objective)
-    one = iterate(problem, 60)
-    many = iterate(problem, 60, executor=wl.Ray(actors=actors))
+    one = iterate(problem, 16)
+    many = iterate(problem, 16, executor=wl.Ray(actors=actors))
     assert many.x == pytest.approx(one.x, abs=1e-9)
     assert many.prices == pytest.approx(one.prices, abs=1e-9)
     found = many.history.frame()[["value", "bound"]].to_numpy()

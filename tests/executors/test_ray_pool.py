@@ -27,7 +27,7 @@ def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(pools: list[RayP
     """A pass sends a price and brings back use and slope of every narrow row, an actor."""
     found = []
     for n in (24, 96):
-        iterate(problem_of(cs.proportional_fairness, n), 40, executor=wl.Ray(actors=2))
+        iterate(problem_of(cs.proportional_fairness, n), 20, executor=wl.Ray(actors=2))
         found.append(pools[-1].bytes_of)
     narrow = 5 + 1  # and the row that asks for nothing
     for account in found:
@@ -64,7 +64,7 @@ def test_rows_of_single_demands_cross_at_the_end_alone(
     monkeypatch.setattr(row_classification, "MOST_CORRECTED", 0)
     found = []
     for sources in (4, 12):
-        many = iterate(flows_by_link(sources), 40, executor=wl.Ray(actors=2))
+        many = iterate(flows_by_link(sources), 20, executor=wl.Ray(actors=2))
         found.append(pools[-1].bytes_of)
     shared = 38 + 1  # links, and the row that asks for nothing
     for account in found:
@@ -72,7 +72,7 @@ def test_rows_of_single_demands_cross_at_the_end_alone(
         assert account["advance"] == 2 * (8 * shared + 8 + 3 * 8)
         assert account["repair.correction_system"] <= 2 * (8 * 38 + 16 + 8 * 38 * (38 + 2))
     assert found[0]["row_usage"] == found[1]["row_usage"]
-    one = iterate(flows_by_link(12), 40)
+    one = iterate(flows_by_link(12), 20)
     assert np.array_equal(many.x, one.x)
     assert np.array_equal(many.prices, one.prices)
     problem = flows_by_link(12)
