@@ -55,10 +55,11 @@ def test_a_revoked_token_is_refused_within_a_second(served: Served) -> None:
     made = served.post("/v1/tokens", {"name": "ci", "scopes": ["read"]})
     assert _ask(served, made["token"]) == 200
     assert served.post(f"/v1/tokens/{made['uid']}:revoke")["state"] == "revoked"
-    began = time.monotonic()
+    revoked = asked = time.monotonic()
     while _ask(served, made["token"]) == 200:
-        assert time.monotonic() - began < 1.0
+        assert asked - revoked < 1.0  # asked within the second, however late the answer came
         time.sleep(0.02)
+        asked = time.monotonic()
     problem(served.send("POST", f"/v1/tokens/{made['uid']}:revoke"), 404, "WAL-2404")
 
 
