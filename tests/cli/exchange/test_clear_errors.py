@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +197,39 @@ def test_a_home_that_is_served_is_not_served_twice_nor_restored_over(
     code, said = _end("db", "restore", copy, "--home", str(service.home), "--replace")
     assert code != 0
     assert "another process serves it" in said[0]
+
+
+def test_an_agent_whose_name_another_one_takes_ends_with_one_error(tmp_path: Path) -> None:
+    """The service knows a later life of the name: the earlier agent must not go on."""
+    with Process(tmp_path / "exchange", interval=1.0) as service, ExitStack() as ends:
+        at = ["--server", service.url, "--token-file", str(service.home / "admin.token")]
+        agents = []
+        for name in ("one", "two"):
+            options = ["--cluster", "here", "--name", "a", "--slots", "1"]
+            home = ["--home", str(tmp_path / name)]
+            agents.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "walras", "agent", "run", *at, *options, *home],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            ends.enter_context(agents[-1])  # closes its pipes and waits for it
+            ends.callback(agents[-1].kill)
+            said = iter(agents[-1].stderr or ())
+            assert any(f"agent a, life {len(agents)}, serves" in line for line in said)
+        printed, told = agents[0].communicate(timeout=60)
+        assert (agents[0].returncode, printed) == (2, "")
+        assert told.splitlines() == [
+            "error[exchange]: another agent of this name has begun",
+            "  where:   agent a",
+            "  allowed: one agent a name",
+            "  remedy:  stop the other one, or give this one a --name of its own",
+        ]
+        agents[1].send_signal(signal.SIGINT)
+        _, told = agents[1].communicate(timeout=60)
+        assert (agents[1].returncode, told) == (0, "stopped\n")
 
 
 def test_completion_is_written_for_a_shell() -> None:
