@@ -185,6 +185,40 @@ def test_a_home_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
         assert found[-1].startswith("  remedy:  install the newer Walras again")
 
 
+@pytest.mark.parametrize("damage", ["text", "cut", "overwritten"])
+def test_a_damaged_database_is_named_and_a_backup_takes_its_place(
+    damage: str, tmp_path: Path
+) -> None:
+    file, backup = tmp_path / "exchange.db", tmp_path / "backup.db"
+    for path in (file, backup):
+        migrate(f"sqlite:///{path}")
+    whole = file.read_bytes()
+    file.write_bytes(
+        {
+            "text": b"no database, but a text that is longer than a header of one hundred bytes\n"
+            * 9,
+            "cut": whole[: len(whole) // 4],
+            "overwritten": whole[:8192] + b"\xff" * (len(whole) - 8192),
+        }[damage]
+    )
+    commands = (
+        [("db", "check")] if damage != "cut" else [("serve", "--port", "0"), ("db", "migrate")]
+    )
+    for words in commands:
+        code, said = _end(*words, "--home", str(tmp_path))
+        assert code == 1
+        found = [line for line in said if not line.startswith("{")]
+        assert found[0].endswith(("file is not a database", "database disk image is malformed"))
+        assert found[1] == f"  where:   {file}"
+        assert found[-1].endswith("put a backup in its place, walras db restore FILE --replace")
+    if damage != "cut":
+        return
+    restore = ["db", "restore", str(backup), "--home", str(tmp_path), "--replace"]
+    subprocess.run([sys.executable, "-m", "walras", *restore], check=True, capture_output=True)
+    checked = [sys.executable, "-m", "walras", "db", "check", "--home", str(tmp_path)]
+    assert subprocess.run(checked, check=True, capture_output=True).stdout == b"nothing is wrong\n"
+
+
 def test_a_home_that_is_served_is_not_served_twice_nor_restored_over(
     service: Process, tmp_path: Path
 ) -> None:

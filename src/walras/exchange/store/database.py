@@ -109,6 +109,8 @@ def unusable(error: BaseException, where: str) -> StoreError:
             "free some space, raise the limit on a file's size (ulimit -f), or mend the disk;"
             " nothing was half written"
         )
+    elif "malformed" in words[0] or "not a database" in words[0]:
+        remedy = "it is damaged: put a backup in its place, walras db restore FILE --replace"
     elif "no such table" in words[0] or "does not exist" in words[0]:
         remedy = "run walras db migrate"
     return StoreError(words[0], where=where, allowed="a database that answers", remedy=remedy)
