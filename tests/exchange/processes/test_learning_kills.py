@@ -26,7 +26,11 @@ def _runs(seed: int, count: int = 120) -> list[dict[str, object]]:
     for k in range(count):
         size, cluster = draw.uniform(1.0, 4.0), k % 2
         seconds = 2.0 * size * (1 + cluster) * draw.lognormvariate(0.0, 0.1)
-        one = {"cluster": f"c{cluster}", "features": {"size": size}, "outcome": "completed"}
+        one: dict[str, object] = {
+            "cluster": f"c{cluster}",
+            "features": {"size": size},
+            "outcome": "completed",
+        }
         made.append(one | {"seconds": seconds, "at": float(k + 1)})
     return made
 
