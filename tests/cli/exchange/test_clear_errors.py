@@ -253,17 +253,17 @@ def test_an_agent_whose_name_another_one_takes_ends_with_one_error(tmp_path: Pat
             ends.callback(agents[-1].kill)
             said = iter(agents[-1].stderr or ())
             assert any(f"agent a, life {len(agents)}, serves" in line for line in said)
-        printed, told = agents[0].communicate(timeout=60)
+        printed, errors = agents[0].communicate(timeout=60)
         assert (agents[0].returncode, printed) == (2, "")
-        assert told.splitlines() == [
+        assert errors.splitlines() == [
             "error[exchange]: another agent of this name has begun",
             "  where:   agent a",
             "  allowed: one agent a name",
             "  remedy:  stop the other one, or give this one a --name of its own",
         ]
         agents[1].send_signal(signal.SIGINT)
-        _, told = agents[1].communicate(timeout=60)
-        assert (agents[1].returncode, told) == (0, "stopped\n")
+        _, errors = agents[1].communicate(timeout=60)
+        assert (agents[1].returncode, errors) == (0, "stopped\n")
 
 
 def test_completion_is_written_for_a_shell() -> None:
