@@ -34,8 +34,11 @@ def fault(plant: Plant) -> Plant:
     return plant
 
 
-def _changed(values: dict[str, Any], *where: Any, of: sa.Table = task) -> Statement:
-    return Statement(sa.update(of).where(*where).values(**values))
+def _changed(
+    values: dict[str, Any], *where: Any, of: sa.Table = task, returning: Any = ()
+) -> Statement:
+    made = sa.update(of).where(*where).values(**values)
+    return Statement(made.returning(*returning) if returning else made)
 
 
 @fault
@@ -57,8 +60,9 @@ def no_sequence(patch: pytest.MonkeyPatch) -> None:
                 "seen": given("now"),
                 "free": given("free_"),
             },
-            agent.c.id == given("id_"),
+            agent.c.uid == given("uid_"),
             of=agent,
+            returning=(agent.c.id, agent.c.cluster),
         ),
     )
 
@@ -416,7 +420,8 @@ def asked_later(patch: pytest.MonkeyPatch) -> None:
 @fault
 def newest_attempt(patch: pytest.MonkeyPatch) -> None:
     """An audit is judged by its newest placement, though an earlier one reported."""
-    newest = audits._AGAIN.c.attempt == task.c.attempt
+    last = sa.select(sa.func.max(placement.c.attempt)).where(placement.c.task == task.c.id)
+    newest = audits._AGAIN.c.attempt == last.scalar_subquery()
     patch.setattr(audits, "_ENDED", _ended(13, sa.case((newest, audits._SEEN.c.outcome))))
 
 

@@ -230,6 +230,8 @@ class World:
             self.up = False
             self.at(self.now + self.rng.random() * 40.0, self._restart)
             return None
+        except sqlite3.IntegrityError as error:
+            raise self._violated(f"the store refuses it: {error}") from error
 
     def _restart(self) -> None:
         """A new process of the service: every lease is extended before anything else."""
