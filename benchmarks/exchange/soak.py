@@ -32,7 +32,8 @@ def soak(folder: Path, template: Template, seconds: float, seed: int = 0) -> dic
     samples: list[float] = []
     with Rig(folder, template, think=None, settings={"interval": 1.0}) as rig:
         rig.start()
-        load = rig.load(1.0, runs=3, pause=0.1)
+        # What no cluster can run expires after a minute: the queue keeps its length.
+        load = rig.load(1.0, runs=3, pause=0.1, waits=60.0)
         load.start()
         began = time.monotonic()
         after = began + 5.0

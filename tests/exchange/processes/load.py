@@ -23,6 +23,7 @@ class Load:
         runs: Tasks that can run, of each hundred; the others ask for a label that nothing has.
         most: Requests of each thread.
         pause: Seconds between a thread's requests.
+        waits: Seconds after which a task that cannot run expires; None for never.
         enter: Called first in each thread.
         acknowledged: Name -> uid of the tasks that a service said it has.
         runnable: Names of those that can run.
@@ -36,6 +37,7 @@ class Load:
     runs: int = 25
     most: int = 10**9
     pause: float = 0.02
+    waits: float | None = None
     enter: Callable[[], None] = lambda: None
     acknowledged: dict[str, str] = field(default_factory=dict)
     runnable: set[str] = field(default_factory=set)
@@ -79,6 +81,7 @@ class Load:
                 "command": list(self.command) if runs else ["true"],
                 "requires": {} if runs else {"nowhere": "1"},
                 "max_attempts": 100,
+                "deadline": None if runs or self.waits is None else time.time() + self.waits,
             }
             for i in range(size)
         ]
