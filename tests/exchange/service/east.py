@@ -42,14 +42,12 @@ def given(database: Database, count: int = 1, **asked: Any) -> None:
     place(database)
 
 
-def place(database: Database, cluster: int = 1) -> None:
-    """A round that places every task that waits, on the first cluster or another one."""
+def place(database: Database) -> None:
+    """A round that places every task that waits."""
 
     def play(tx: Transaction) -> None:
         seq = rounds.begin(tx, 2.0, "{}", 0)
-        plan = [
-            rounds.Placed(key, version, cluster, slots) for key, version, slots in tx.rows(_PENDING)
-        ]
+        plan = [rounds.Placed(key, version, 1, slots) for key, version, slots in tx.rows(_PENDING)]
         rounds.publish(tx, 2.0, seq, "published", plan)
 
     database.write(play)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.exchange.service.east import TIMING, agent, expire, given, place, say, seen, states
 
-from walras.exchange.service import clusters, outcomes, queries
+from walras.exchange.service import outcomes
 from walras.exchange.service.messages import Finished, Running
 from walras.exchange.store.database import Database
 
@@ -77,30 +77,6 @@ def test_a_lease_that_runs_out_gives_the_task_away_and_a_late_result_still_count
     assert states(database) == [("succeeded", 0, 1)]
     assert say(database, 201.0, 3).run == [], "the offer was withdrawn"
     assert seen(database)[0][1] is None, "it missed a sync: no time"
-
-
-@pytest.mark.parametrize(
-    ("outcome", "state", "attempt"), [("completed", "succeeded", 1), ("failed", "pending", 2)]
-)
-def test_a_task_that_a_late_result_ends_ended_on_the_cluster_of_that_run(
-    database: Database, outcome: str, state: str, attempt: int
-) -> None:
-    agent(database)
-    database.write(lambda tx: clusters.put(tx, 0.0, "west", clusters.Offer(2)))
-    given(database)
-    (grant,) = say(database, 10.0, 1).run
-    database.write(lambda tx: outcomes.expire_leases(tx, 10.1 + TIMING.held, TIMING))
-    place(database, cluster=2)  # offered to another one, not granted yet
-    say(database, 200.0, 2, finished=[Finished(grant.placement, grant.token, outcome, 5.0)])
-    found = database.read(lambda tx: queries.page(tx, queries.Filter(), 1, None))[0][0]
-    assert (found["state"], found["attempt"]) == (state, attempt)
-    assert found["cluster"] == ("east" if state == "succeeded" else "west")
-    if state == "pending":
-        place(database, cluster=2)
-        assert (
-            database.read(lambda tx: queries.page(tx, queries.Filter(), 1, None))[0][0]["attempt"]
-            == 3
-        )
 
 
 def test_a_run_that_cannot_end_itself_is_held_until_its_time_limit_from_its_start(

@@ -207,20 +207,19 @@ async def receipt(
     request: Request,
     uid: Uid,
     attempt: Annotated[
-        int | None,
-        Query(ge=1, le=2**31, description="The newest, or that which ended it, if not given."),
+        int | None, Query(ge=1, le=2**31, description="The newest, if not given.")
     ] = None,
 ) -> Response:
     """The predicted time and success with intervals, the runner-up, what binds, the price."""
     owner = caller_of(request).tenant
 
-    def work(tx: Transaction) -> tuple[list[dict[str, Any]], int, dict[str, Any]]:
+    def work(tx: Transaction) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         placed = queries.placements(tx, uid, owner)
-        wanted = queries.detail(tx, uid, owner)["attempt"] if attempt is None else attempt
-        return placed, wanted, audits.marks(tx, uid, owner, wanted)
+        newest = placed[-1]["attempt"] if placed else 0
+        return placed, audits.marks(tx, uid, owner, newest if attempt is None else attempt)
 
-    found, wanted, marks = await reading(request, work)
-    chosen = [one for one in found if one["attempt"] == wanted]
+    found, marks = await reading(request, work)
+    chosen = [one for one in found if attempt in (None, one["attempt"])]
     if not chosen:
         raise NotFoundError(
             f"has no attempt {attempt}" if attempt else "was not placed yet",

@@ -36,8 +36,6 @@ _PLACEMENT = Statement(
         tenant.c.name,
         placement.c.outcome,
         task.c.auditable,
-        placement.c.attempt,
-        task.c.attempt,
     )
     .join(task, task.c.id == placement.c.task)
     .join(tenant, tenant.c.id == task.c.tenant)
@@ -71,7 +69,6 @@ _TASK_ENDED = Statement(
         state=given("state_"),
         failures=given("failures_"),
         ended=given("ended_"),
-        attempt=given("attempt_"),
         version=task.c.version + 1,
     )
 )
@@ -224,8 +221,6 @@ def _move(tx: Transaction, now: float, row: tuple[Any, ...], state: str, failure
         state_=state,
         failures_=failures,
         ended_=None if state == "pending" else now,
-        # It ended by this run, which a newer offer may have followed before it reported.
-        attempt_=row[18] if state == "pending" else row[17],
     )
     if was == "placed":  # it was given up, and offered again before it reported
         tx.run(WITHDRAW_TASK, id_=task_key, now=now)
