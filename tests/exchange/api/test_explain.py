@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from tests.exchange.crowd import NOW, TIMING, table, taking
+from tests.exchange.service.east import agent, opened, say
 
 from walras.exchange.api.explain import history, why_of
 from walras.exchange.errors import NotFoundError
 from walras.exchange.service import queries, rounds, tasks
+from walras.exchange.service.messages import Finished
 from walras.exchange.service.snapshots import plan_of, round_columns, snapshot
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
@@ -142,6 +144,25 @@ def test_a_task_that_no_round_has_seen_is_told_how_many_go_first(crowd: Database
             f"{place.index(own)} of the same go first"
         )
     assert "turn" not in [one["code"] for one in _why(crowd, "first")["blockers"]]
+
+
+@pytest.mark.parametrize("ends", ["failed", "withdrawn"])
+def test_a_task_that_was_placed_and_waits_again_is_told_so(url: str, ends: str) -> None:
+    with opened(url) as database:
+        made = [tasks.NewTask("one", "one", ("true",))]
+        database.write(lambda tx: tasks.submit(tx, 1.0, "lab", made))
+        agent(database)
+        say(database, NOW - 1.0, 1)
+        seq = _round(database)
+        if ends == "failed":
+            (grant,) = say(database, NOW, 2).run
+            result = Finished(grant.placement, grant.token, "failed", 1.0)
+            say(database, NOW, 3, finished=[result])
+        else:
+            database.write(lambda tx: rounds.withdraw(tx, NOW + 1.0 + TIMING.offer, TIMING))
+        found = _why(database, "one")
+        assert (found["state"], found["round"]) == ("pending", seq)
+        assert found["text"].startswith(f"round {seq} placed it, and it waits again")
 
 
 def test_another_tenant_is_told_of_nothing(crowd: Database) -> None:

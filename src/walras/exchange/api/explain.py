@@ -69,21 +69,22 @@ def why_of(
     else:
         seq, state, _, decision, why = last
         made["round"] = int(seq)
-        said = f"round {seq} " + (f"failed ({why})" if state == "failed" else "did not place it")
-        then = _of_round(decision, uid)  # None where it looked at those before it alone
-        blockers = _now(tx, now, uid, timing) if then is None else then
+        did = "placed it, and it waits again" if found["round"] == seq else "did not place it"
+        said = f"round {seq} " + (f"failed ({why})" if state == "failed" else did)
+        # It says nothing of a task that it placed, or where it looked at those before it alone.
+        blockers = _of_round(decision, uid) or _now(tx, now, uid, timing)
     made["blockers"] = [_shown(tx, one, owner) for one in blockers]
     texts = [one["text"] for one in made["blockers"]]
     return made | {"text": ": ".join([said, "; ".join(texts)]) if texts else said}
 
 
-def _of_round(stored: Any, uid: str) -> list[Blocker] | None:
-    """What a round found of a task; None where it did not look at it, or is forgotten."""
+def _of_round(stored: Any, uid: str) -> list[Blocker]:
+    """What kept a task from being placed in a round; none where the round does not say."""
     if stored is None:
-        return None
+        return []
     decision = _decision(bytes(stored))
     if uid not in decision.tasks:
-        return None
+        return []
     return decision.blockers.about(decision.tasks.index(uid))
 
 
