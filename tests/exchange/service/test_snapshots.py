@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.exchange.crowd import NOW, TIMING, by_key, features_of, labels_of, table, taking
+from tests.exchange.service.east import agent, say
 
 from walras.errors import DataError
 from walras.exchange.errors import StoreError
-from walras.exchange.service import snapshots
+from walras.exchange.service import rounds, snapshots, tasks
 from walras.exchange.service.shares import HALF_LIFE
 from walras.exchange.service.snapshots import (
     blockers_of,
@@ -27,7 +28,9 @@ from walras.exchange.service.snapshots import (
 )
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
-from walras.policies.exchange import Policy, decide
+from walras.exchange.store.statements import Transaction
+from walras.policies.exchange import Forecast, Policy, decide
+from walras.policies.exchange.forecast import prior
 from walras.rounds import Decision, Rules, Snapshot, check
 
 
@@ -168,6 +171,48 @@ def test_tasks_that_are_not_listed_are_counted(crowd: Database, window: float) -
     assert found.waiting == len(pending)
 
 
+@pytest.mark.parametrize(
+    "cannot",
+    [
+        {"requires": {"gpu": "h100"}},  # no cluster can take them
+        {"slots": 3},
+        {"min_success": 0.9},  # only the predictions tell that no cluster can
+        {},
+    ],
+)
+def test_tasks_that_cannot_be_placed_hold_up_no_lower_priority(
+    database: Database, cannot: dict[str, Any]
+) -> None:
+    policy = Policy(rules=Rules(min_success=0.0), listed=40, explore=0.0)
+    stuck = [tasks.NewTask(f"s{k}", f"s{k}", ("true",), priority=5, **cannot) for k in range(60)]
+    low = [tasks.NewTask(f"t{k}", f"t{k}", ("true",), priority=-k) for k in range(3)]
+    database.write(lambda tx: tasks.submit(tx, 1.0, "lab", [*stuck, *low]))
+    agent(database)
+    say(database, 5.0, 1)
+
+    def played(tx: Transaction, seed: int) -> list[int]:
+        taken = snapshot(tx, 6.0, policy, TIMING, seed=seed)
+        made = decide(taken, _doubtful, policy)
+        seq = rounds.begin(tx, 6.0, "{}", seed)
+        return rounds.publish(
+            tx, 6.0, seq, "published", plan_of(made, taken), **round_columns(made, taken)
+        )
+
+    placed = [
+        key
+        for seed in range(9)
+        for key in database.write(lambda tx, s=seed: played(tx, s))  # type: ignore[misc]
+    ]
+    assert len(placed) == 2
+    assert (min(placed) > len(stuck)) == bool(cannot)
+
+
+def _doubtful(features: Any, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:
+    """Every task has an even chance."""
+    found = prior(60.0)(features, names, clusters)
+    return replace(found, chance=np.full_like(found.chance, 0.5))
+
+
 def test_a_snapshot_of_one_task_has_all_but_the_other_tasks(crowd: Database) -> None:
     plain = _read(crowd)
     left_out = set()
@@ -232,6 +277,7 @@ def test_a_plan_and_its_columns_are_what_was_decided(crowd: Database) -> None:
         "random": sum(one.propensity is not None for one in plan),
         "clusters": 6,
         "free": int(taken.clusters.free[taken.clusters.up].sum()),
+        "left_free": int(taken.room.sum()) - sum(one.slots for one in plan),
     }
     assert round_columns(replace(made, why="cut short"), taken)["why"] == "cut short"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +100,12 @@ _ABANDON = Statement(
 )
 _LOOK_BACK = 10_000  # rounds before those that are kept
 _NEWEST = Statement(sa.select(sa.func.max(round_.c.id)))
+_COUNTS = Statement(
+    sa.select(round_.c.counts)
+    .where(round_.c.counts.is_not(None))
+    .order_by(round_.c.id.desc())
+    .limit(1)
+)
 _FORGET = Statement(
     sa.update(round_)
     .where(
@@ -190,6 +197,12 @@ def _offer(item: Placed, attempt: int, seq: int, now: float) -> dict[str, Any]:
         "receipt": item.receipt,
         "log": None,
     }
+
+
+def left_free(tx: Transaction) -> bool:
+    """Whether the last plan left slots free, while there were tasks that it did not look at."""
+    counts = json.loads(tx.value(_COUNTS) or "{}")
+    return bool(counts.get("left_free", 0) > 0 and counts["listed"] < counts["tasks"])
 
 
 def withdraw(tx: Transaction, now: float, timing: Timing) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from walras.exchange.errors import StoreError
-from walras.exchange.service import snapshot_clusters, snapshot_tasks
+from walras.exchange.service import rounds, snapshot_clusters, snapshot_tasks
 from walras.exchange.service.rounds import Placed
 from walras.exchange.service.shares import decayed
 from walras.exchange.service.snapshot_tasks import Waiting
@@ -35,6 +35,8 @@ TYPICAL = 60.0
 
 _SAMPLED = 4  # one of so many listed tasks is a random one: those in front may all be unplaceable
 _LEVEL = 1  # of compression
+_ALL = 1 << 62  # tasks: more than there are
+_MORE = 4  # times as many tasks are read where too few of those read are in line
 
 _TENANTS = Statement(
     sa.select(
@@ -60,7 +62,9 @@ def snapshot(
 
     Listed are the first tasks in line, as many as the window may need and some more, and a random
     few of those behind. A task is in line where some cluster that is up could take it and its
-    tenant's quota has room. All others are counted by what they have in common.
+    tenant's quota has room. All others are counted by what they have in common. Lower priorities
+    are read where the higher ones hold too few tasks in line, or where the last round left slots
+    free: so tasks that cannot be placed hold up no others for ever.
 
     Args:
         tx: One consistent view.
@@ -76,7 +80,10 @@ def snapshot(
     base = _Base.read(tx, now, policy, timing, known)
     window = int(policy.rules.window * base.clusters.free[base.clusters.up].sum())
     most = policy.listed + 2 * window
-    reader = _Reader(base, snapshot_tasks.waiting(tx, most))
+    enough = _ALL if rounds.left_free(tx) else most
+    reader = _Reader(base, snapshot_tasks.waiting(tx, enough))
+    while len(reader.order) < most and reader.waiting.below:
+        reader = _Reader(base, snapshot_tasks.waiting(tx, _MORE * len(reader.waiting)))
     return reader.made(tx, reader.listed(most, seed))
 
 
@@ -321,6 +328,7 @@ def round_columns(decision: Decision, taken: Snapshot) -> dict[str, Any]:
         decision: What was decided.
         taken: What it was decided from.
     """
+    filled = taken.tasks.slots[decision.placed]
     counts = {
         "tasks": taken.waiting,
         "listed": len(taken.tasks),
@@ -328,6 +336,7 @@ def round_columns(decision: Decision, taken: Snapshot) -> dict[str, Any]:
         "random": int((decision.propensity > 0.0).sum()),
         "clusters": len(taken.clusters),
         "free": int(taken.clusters.free[taken.clusters.up].sum()),
+        "left_free": int(taken.room.sum() - filled.sum()),
     }
     return {
         "snapshot_hash": taken.hash,

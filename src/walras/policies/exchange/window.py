@@ -16,6 +16,7 @@ from walras.rounds import Snapshot
 from walras.types import Bools, Floats, Longs
 
 _PASSES = 8  # of filling the window again with the tasks behind those that cannot be placed
+_AHEAD = 4  # tasks that a further pass predicts for each one that cannot be placed
 _ROUNDS = 20  # of agreeing on how many tasks are placed, which the bounds on providers ask for
 
 
@@ -66,7 +67,7 @@ class Window:
 
     Attributes:
         order: Tasks of the window, the first one first.
-        usable: (N, M) pairs that may be placed; no row outside the window has any.
+        usable: (N, M) pairs that may be placed; no row of a task that was not predicted has any.
         placeable: Tasks of the window that can all be placed at once, in order.
         cluster: (N,) a placement of these, or -1.
         beyond: (N,) tasks in line that the window closed before.
@@ -102,7 +103,7 @@ class Builder:
         self.providers, self.late = providers, late
         n, m = len(snapshot.tasks), len(snapshot.clusters)
         self.eligible = eligible(snapshot)
-        self.out = np.zeros(n, np.bool_)  # tasks of former passes that cannot be placed
+        self.out = np.zeros(n, np.bool_)  # tasks that cannot be placed, by the former passes
         self.usable, self.avoided = np.zeros((n, m), np.bool_), np.zeros((n, m), np.bool_)
         self.kept = np.zeros((n, m), np.bool_)
         self.reserved, self.reserved_until = np.full(m, -1), np.zeros(m)
@@ -113,19 +114,17 @@ class Builder:
         line = np.zeros(n, np.bool_)
         order = placeable = np.zeros(0, np.int64)
         cluster = np.full(n, -1)
-        for _ in range(_PASSES):
-            line = within_quota(
-                self.snapshot.tasks, self.snapshot.tenants, self.eligible & ~self.out
-            )
+        for repeat in range(_PASSES):
+            if repeat:
+                self._weed(int(self.predictions.known.sum() + _AHEAD * self.out.sum()))
+            line = self._line()
             order = self._filled(line)
-            new = order[~self.predictions.known[order]]
-            self.predictions.ask(new)
-            self._use(new)
+            self._ask(order)
             cluster = self._placed(order)
             placeable = order[cluster[order] >= 0]
             missed = order[cluster[order] < 0]
             self.out[missed] = True
-            if not len(missed) or not len(new) or self.late():
+            if not len(missed) or self.late():
                 break
         inside = np.zeros(n, np.bool_)
         inside[order] = True
@@ -141,6 +140,37 @@ class Builder:
             self.reserved,
             self.reserved_until,
         )
+
+    def _line(self) -> Bools:
+        """(N,) tasks that some cluster could take and that their tenants' quotas have room for."""
+        snapshot = self.snapshot
+        return within_quota(snapshot.tasks, snapshot.tenants, self.eligible & ~self.out)
+
+    def _weed(self, count: int) -> None:
+        """Predict the first tasks in line, and take out those that fill slots only to be missed.
+
+        So a window of few slots is not filled, pass after pass, with tasks that cannot be placed.
+        """
+        snapshot = self.snapshot
+        first = fair_order(snapshot.tasks, snapshot.tenants, snapshot.typical, self._line())[:count]
+        self._ask(first)
+        fits = self._matches(first) & (snapshot.room >= snapshot.tasks.slots[first][:, None])
+        self.out[first[fits.any(axis=1) & ~self.usable[first].any(axis=1)]] = True
+
+    def _ask(self, tasks: Longs) -> None:
+        """Predict those of some tasks that were not predicted yet."""
+        new = tasks[~self.predictions.known[tasks]]
+        self.predictions.ask(new)
+        self._use(new)
+
+    def _matches(self, of: Longs) -> Bools:
+        """(of, M) clusters that are up and could take each task if they were empty."""
+        snapshot, tasks, clusters = self.snapshot, self.snapshot.tasks, self.snapshot.clusters
+        pin = tasks.pin[of][:, None]
+        good = snapshot.matches[tasks.requires[of]] & clusters.up
+        good &= clusters.slots >= tasks.slots[of][:, None]
+        good &= (pin < 0) | (pin == np.arange(len(clusters)))
+        return good
 
     def _filled(self, line: Bools) -> Longs:
         """Tasks in order until the slots are filled, by labels and slots; and reservations."""
@@ -213,11 +243,8 @@ class Builder:
 
     def _use(self, new: Longs) -> None:
         """Which pairs of tasks that were just predicted may be placed."""
-        snapshot, tasks, clusters = self.snapshot, self.snapshot.tasks, self.snapshot.clusters
-        m = len(clusters)
-        slots, pin = tasks.slots[new][:, None], tasks.pin[new][:, None]
-        good = snapshot.matches[tasks.requires[new]] & clusters.up & (clusters.slots >= slots)
-        good &= (pin < 0) | (pin == np.arange(m))
+        snapshot, tasks, m = self.snapshot, self.snapshot.tasks, len(self.snapshot.clusters)
+        good = self._matches(new)
         good &= self.predictions.chance[new] >= tasks.min_success[new][:, None]
         if self.policy.avoid_tried and len(snapshot.tried):
             tried = np.zeros((len(tasks), m), np.bool_)
@@ -225,7 +252,7 @@ class Builder:
             others = np.any(good & ~tried[new], axis=1)
             self.avoided[new] = good & tried[new] & others[:, None]
             good &= ~self.avoided[new]
-        self.usable[new] = good & (snapshot.room >= slots)
+        self.usable[new] = good & (snapshot.room >= tasks.slots[new][:, None])
 
     def _placed(self, order: Longs) -> Longs:
         """Place as many of the window's tasks as can be, the first ones before the others."""
