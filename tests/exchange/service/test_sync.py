@@ -6,7 +6,7 @@ import pytest
 from tests.exchange.service.east import TIMING, agent, given, place, say, seen, states
 
 from walras.exchange.errors import NotFoundError, StaleError
-from walras.exchange.service import clusters, tasks
+from walras.exchange.service import clusters, events, tasks
 from walras.exchange.service.messages import Finished, Running, Sync
 from walras.exchange.service.sync import sync
 from walras.exchange.store.database import Database
@@ -51,6 +51,26 @@ def test_an_agent_without_free_slots_is_granted_nothing(database: Database) -> N
     given(database)
     assert say(database, 10.0, 1, free=0).run == []
     assert [g.task for g in say(database, 11.0, 2, free=1).run] == ["t-0"]
+
+
+def test_a_cluster_that_drains_is_granted_nothing_and_one_that_is_cordoned_its_offers(
+    database: Database,
+) -> None:
+    agent(database)
+    given(database)
+    database.write(lambda tx: clusters.set_state(tx, 9.0, "east", "draining"))
+    assert say(database, 10.0, 1).run == [], "before its offer is taken back"
+    database.write(lambda tx: clusters.set_state(tx, 11.0, "east", "cordoned"))
+    assert [g.task for g in say(database, 12.0, 2).run] == ["t-0"]
+
+
+def test_a_grant_that_is_repeated_is_told_once(database: Database) -> None:
+    agent(database)
+    given(database, 2)
+    say(database, 10.0, 1, free=1)
+    assert len(say(database, 11.0, 2).run) == 2
+    told = database.read(lambda tx: events.after(tx, 0))
+    assert [one[5] for one in told if one[3] == "task.granted"] == ['{"n":1}'] * 2
 
 
 def test_a_run_is_granted_renewed_and_counted_once(database: Database) -> None:

@@ -112,7 +112,9 @@ _OFFERS = Statement(
     .limit(given("most"))
     .with_for_update(skip_locked=True, of=placement)
 )  # fmt: skip
-_CAPACITY = Statement(sa.select(cluster.c.slots).where(cluster.c.id == given("cluster_")))
+_CAPACITY = Statement(
+    sa.select(cluster.c.slots, cluster.c.state).where(cluster.c.id == given("cluster_"))
+)
 _LOCK_CLUSTER = Statement(
     sa.select(cluster.c.id).where(cluster.c.id == given("cluster_")).with_for_update()
 )
@@ -267,8 +269,11 @@ def _grant(
     offers = tx.rows(_OFFERS, cluster_=found.cluster, most=free)
     if not offers:
         return
-    capacity = int(tx.value(_CAPACITY, cluster_=found.cluster))
-    free = min(free, capacity - int(tx.value(_BUSY, cluster_=found.cluster)))
+    ((capacity, state),) = tx.rows(_CAPACITY, cluster_=found.cluster)
+    if state == "draining":  # its offers are about to be taken back
+        return
+    free = min(free, int(capacity) - int(tx.value(_BUSY, cluster_=found.cluster)))
+    before = len(answer.run)
     for key, slots, task_key, uid, token, spec, time_limit in offers:
         if slots > free:
             break
@@ -285,7 +290,6 @@ def _grant(
         )
         answer.run.append(Grant(key, token + 1, uid, slots, time_limit, json.loads(spec)))
         free -= slots
-    if answer.run:
-        events.tell(
-            tx, now, "task.granted", str(found.cluster), {"n": len(answer.run)}, tenant=None
-        )
+    new = len(answer.run) - before
+    if new:
+        events.tell(tx, now, "task.granted", str(found.cluster), {"n": new}, tenant=None)
