@@ -78,6 +78,15 @@ def test_a_provider_offers_its_own_cluster_and_no_more(served: Served) -> None:
     assert served.post("/v1/clusters/c1:drain", role="provider-c1")["state"] == "draining"
 
 
+def test_a_cluster_keeps_its_provider(served: Served) -> None:
+    served.put("/v1/clusters/c1", {"slots": 4, "provider": "p"})
+    change = {"slots": 5, "provider": "q"}
+    response = served.send("PUT", "/v1/clusters/c1", change, headers={"If-Match": "*"})
+    assert problem(response, 422, "WAL-2422")["pointer"] == "/provider"
+    same = served.put("/v1/clusters/c1", change | {"provider": "p"}, headers={"If-Match": "*"})
+    assert (same["slots"], same["provider"]) == (5, "p")
+
+
 def test_states_are_set_and_audited(served: Served) -> None:
     served.put("/v1/clusters/c1", {"slots": 4, "trusted": True, "provider": "p"}, role="operator")
     for verb, state in (("cordon", "cordoned"), ("drain", "draining"), ("uncordon", "up")):

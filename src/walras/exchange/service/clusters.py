@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from walras.exchange.errors import ConflictError, NotFoundError, PreconditionError
+from walras.exchange.errors import ConflictError, FieldError, NotFoundError, PreconditionError
 from walras.exchange.service import events
 from walras.exchange.store.schema import agent, cluster
 from walras.exchange.store.statements import Statement, Transaction, document, given, inserting
@@ -34,7 +34,9 @@ class Offer:
 
 
 _READ = Statement(
-    sa.select(cluster.c.id, cluster.c.version, cluster.c.state).where(cluster.c.uid == given("uid"))
+    sa.select(cluster.c.id, cluster.c.version, cluster.c.state, cluster.c.provider).where(
+        cluster.c.uid == given("uid")
+    )
 )
 _INSERT = inserting(cluster)
 _CHANGE = Statement(
@@ -76,6 +78,7 @@ def put(
     Raises:
         NotFoundError: A version was given, and there is no such cluster.
         PreconditionError: It was changed since that version, or exists and none was given.
+        FieldError: It has another provider: what is known of its runs is of that one.
     """
     row = tx.first(_READ, uid=uid)
     if row is None and version is not None:
@@ -94,6 +97,14 @@ def put(
             where=f"cluster {uid}",
             allowed=f'If-Match: "{row[1]}" to change it',
             remedy="read it again, then send its ETag as If-Match",
+        )
+    if offer.provider not in ("", row[3]):
+        raise FieldError(
+            f"is '{offer.provider}'; cluster {uid} is of '{row[3]}'",
+            where="provider",
+            allowed=f"'{row[3]}': a cluster keeps its provider",
+            remedy="leave it out, or offer another provider's cluster under a name of its own",
+            pointer="/provider",
         )
     changed = {
         "slots_": offer.slots,
