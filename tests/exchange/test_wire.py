@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
 
 from walras.exchange import wire
+from walras.exchange.errors import FieldError
 from walras.exchange.service.messages import Answer, Finished, Grant, Running, Sync
 
 
@@ -40,3 +46,26 @@ def test_what_older_agents_leave_out_is_nothing() -> None:
     found = wire.sync_from_json(body)
     assert found.running == [Running(1, 1, 0.0)]
     assert found.finished == [Finished(2, 2, "timeout", None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "what"),
+    [
+        ({"features": {"x": math.nan}}, "/features/x", "is nan"),
+        ({"tasks": [{"slots": 1}, {"deadline": -math.inf}]}, "/tasks/1/deadline", "is -inf"),
+        ({"features": {"x": np.float32(1.0)}}, "/features/x", "is of type float32"),
+        ({"command": ["echo", "\udcff"]}, "/command/1", "is no text"),
+        ({(1, 2): 3}, "", "is no JSON: keys must be str"),
+    ],
+)
+def test_what_json_has_no_word_for_is_named(body: Any, pointer: str, what: str) -> None:
+    with pytest.raises(FieldError, match=what) as raised:
+        wire.encoded(body)
+    assert raised.value.pointer == pointer
+    assert raised.value.where == (pointer.lstrip("/") or "body")
+
+
+def test_a_body_is_packed_as_utf8() -> None:
+    body = {"name": "é", "features": {"x": np.float64(0.5)}, "slots": 1, "tenant": None}
+    assert json.loads(wire.encoded(body)) == body
+    assert "é".encode() in wire.encoded(body)

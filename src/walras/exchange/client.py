@@ -27,6 +27,7 @@ M = TypeVar("M", bound=BaseModel)
 _PATIENCE = 30.0  # seconds for an answer
 _AGAIN = (0.2, 1.0, 3.0)  # seconds before a request is sent again
 _BATCH = 500  # tasks that one request may add
+_JSON = {"Content-Type": "application/json"}
 
 _KINDS: Mapping[str, type[ExchangeError]] = {
     kind.code: kind
@@ -119,18 +120,18 @@ class Client:
         """Change something once.
 
         Raises:
-            ExchangeError: The service refuses it, or does not answer.
+            ExchangeError: The service refuses it, or does not answer; or it is nothing to send.
         """
-        headers = {"Idempotency-Key": secrets.token_hex(16)}
-        answer = self._send("POST", path, json=body if body is not None else {}, headers=headers)
+        headers = _JSON | {"Idempotency-Key": secrets.token_hex(16)}
+        sent = wire.encoded({} if body is None else body)
+        answer = self._send("POST", path, content=sent, headers=headers)
         return model.model_validate_json(answer.content)
 
     def _put(self, path: str, model: type[M], body: Any, version: int | None = None) -> M:
         """Create something, or change the version given."""
-        headers = {} if version is None else {"If-Match": f'"{version}"'}
-        return model.model_validate_json(
-            self._send("PUT", path, json=body, headers=headers).content
-        )
+        headers = _JSON | ({} if version is None else {"If-Match": f'"{version}"'})
+        answer = self._send("PUT", path, content=wire.encoded(body), headers=headers)
+        return model.model_validate_json(answer.content)
 
     def _pages(self, path: str, model: type[M], most: int | None, **query: Any) -> Iterator[Any]:
         """All items of a list, page by page, up to ``most``."""
@@ -334,12 +335,15 @@ def _checked(answer: httpx2.Response) -> httpx2.Response:
         ) from None
     if code == StaleError.code:
         raise StaleError(detail, incarnation=body["incarnation"], seq=body["seq"])
-    kind = _KINDS.get(code, ExchangeError)
+    kind, pointer = _KINDS.get(code, ExchangeError), body.get("pointer", "")
+    field = pointer.lstrip("/")
+    what = detail.removeprefix(f"{pointer}: ").removeprefix(f"{field}: ") if field else detail
     raise kind(
-        detail,
+        what,
+        where="" if what == detail else field,
         allowed=body.get("allowed", ""),
         remedy=body.get("remedy", ""),
-        pointer=body.get("pointer", ""),
+        pointer=pointer,
     )
 
 

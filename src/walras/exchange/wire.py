@@ -1,11 +1,56 @@
-"""The agent protocol as JSON: what the agent sends, what the service answers."""
+"""Bodies as JSON; the agent protocol: what the agent sends, what the service answers."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from walras.exchange.errors import FieldError
 from walras.exchange.service.messages import Answer, Finished, Grant, Running, Sync
+
+
+def encoded(body: Any) -> bytes:
+    """A body as JSON in UTF-8.
+
+    Raises:
+        FieldError: JSON has no word for a value of it; the error names the first one.
+    """
+    try:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+    except (TypeError, ValueError) as error:
+        pointer, what = _unfit(body) or ("", f"is no JSON: {error}")
+        raise FieldError(
+            what,
+            where=pointer.lstrip("/") or "body",
+            allowed="finite numbers, texts, true, false, null, and lists and objects of these",
+            remedy="give a finite number, or a text in UTF-8; float(value) makes one of NumPy's",
+            pointer=pointer,
+        ) from error
+
+
+def _unfit(value: Any, pointer: str = "") -> tuple[str, str] | None:
+    """Pointer to the first value that JSON has no word for, and what is wrong with it."""
+    if isinstance(value, dict | list | tuple):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        parts = (_unfit(one, f"{pointer}/{name}") for name, one in items)
+        return next((part for part in parts if part is not None), None)
+    if isinstance(value, float):
+        return None if math.isfinite(value) else (pointer, f"is {value}")
+    if isinstance(value, str):
+        return None if _is_unicode(value) else (pointer, "is no text")
+    known = value is None or isinstance(value, int)
+    return None if known else (pointer, f"is of type {type(value).__name__}")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def sync_to_json(message: Sync) -> dict[str, Any]:

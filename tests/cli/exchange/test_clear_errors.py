@@ -161,6 +161,27 @@ def test_what_is_not_there_is_named(service: Process) -> None:
     assert said[-1] == "  remedy:  walras cluster list shows them"
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "what"),
+    [
+        ("--min-success", "1.5", "input should be less than or equal to 1"),
+        ("--min-success", "nan", "is nan"),
+        ("--deadline", "inf", "is inf"),
+        ("--slots", "0", "input should be greater than or equal to 1"),
+        ("--feature", "layers=nan", "is nan"),
+        ("--env", "A=\udcff", "is no text"),
+    ],
+)
+def test_a_bad_value_is_one_error_that_names_the_option_or_the_field(
+    service: Process, option: str, value: str, what: str
+) -> None:
+    at = ("--server", service.url, "--token-file", str(service.home / "admin.token"))
+    code, said = _end("task", "submit", "--name", "bad", option, value, *at, "--", "true")
+    where = {"--feature": "features/layers", "--env": "environment/A"}.get(option, option)
+    assert (code, said[:2]) == (2, [f"error[exchange]: {what}", f"  where:   {where}"])
+    assert [line.split(":")[0] for line in said[2:]] == ["  allowed", "  remedy"]
+
+
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,23 @@ def test_pairs_are_read(given: list[str] | None, kind: Any, found: dict[str, Any
 def test_pairs_that_are_none_are_refused(given: list[str]) -> None:
     with pytest.raises(InputError, match="--feature: is"):
         connect.key_values(given, "feature", float)
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed", "remedy"),
+    [
+        (str, "NAME=VALUE", "write --of a=b"),
+        (float, "NAME=NUMBER", "write --of layers=50"),
+        (int, "NAME=WHOLE NUMBER", "write --of east=8"),
+    ],
+)
+def test_the_error_of_a_pair_tells_what_the_option_takes(
+    kind: Callable[[str], Any], allowed: str, remedy: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        connect.key_values(["east"], "of", kind)
+    assert raised.value.allowed.startswith(allowed)
+    assert raised.value.remedy == remedy
 
 
 def test_a_token_is_read_or_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

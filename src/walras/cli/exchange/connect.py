@@ -141,6 +141,10 @@ def moment(seconds: float | None) -> str:
     return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
+_VALUES: dict[Callable[[str], Any], str] = {str: "VALUE", float: "NUMBER", int: "WHOLE NUMBER"}
+_EXAMPLES: dict[Callable[[str], Any], str] = {str: "a=b", float: "layers=50", int: "east=8"}
+
+
 def key_values(
     given: Sequence[str] | None, name: str, kind: Callable[[str], Any] = str
 ) -> dict[str, Any]:
@@ -160,8 +164,8 @@ def key_values(
             raise InputError(
                 f"is '{word}'" + (", given twice" if key in found else ""),
                 where=f"--{name}",
-                allowed="NAME=NUMBER, once a name" if kind is float else "NAME=VALUE, once a name",
-                remedy=f"write --{name} layers=50" if kind is float else f"write --{name} a=b",
+                allowed=f"NAME={_VALUES[kind]}, once a name",
+                remedy=f"write --{name} {_EXAMPLES[kind]}",
             )
         found[key] = made
     return found
