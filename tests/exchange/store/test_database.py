@@ -193,6 +193,7 @@ def test_an_address_that_cannot_be_opened_says_why(url: str, words: str) -> None
         ("database or disk is full\nmore", "x: database or disk is full", "free some space"),
         ("no such table: task", "no such table", "walras db migrate"),
         ('relation "task" does not exist', "does not exist", "walras db migrate"),
+        ("connection failed: to server at port 1", "connection failed", "its server runs"),
         ("", "RuntimeError", "can be written"),
     ],
 )

@@ -102,7 +102,9 @@ def unusable(error: BaseException, where: str) -> StoreError:
     """The error of a database that cannot be used, from what its driver said."""
     words = str(error).strip().splitlines() or [type(error).__name__]
     remedy = "see that the file, its folder and the disk can be written"
-    if "full" in words[0]:
+    if "connection" in words[0]:
+        remedy = "see that its server runs, and that the address, user and password are right"
+    elif "full" in words[0]:
         remedy = "free some space on the disk; nothing was half written"
     elif getattr(error, "sqlite_errorname", "").startswith("SQLITE_IOERR"):
         remedy = (
