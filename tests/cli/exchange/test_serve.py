@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 from walras.cli.exchange import serve
 from walras.cli.main import app
-from walras.errors import EngineError
+from walras.errors import EngineError, InputError
 from walras.exchange.api import server
 from walras.exchange.api.oidc import Oidc
+from walras.policies.exchange import Policy
+from walras.rounds import Rules
 
 
 def _run(monkeypatch: pytest.MonkeyPatch, *words: str, token: Path | None = None) -> Any:
@@ -48,11 +50,41 @@ def test_options_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     _, ((arguments, options),) = _run(monkeypatch, *words, "--log-level", "debug")
     assert arguments == (Path("h"), "127.0.0.1", 0, None, 5.0)
     assert options == {
+        "policy": None,
         "tls_in_front": True,
         "names": ["a", "b"],
         "log_level": "DEBUG",
         "oidc": None,
     }
+
+
+def test_a_policy_is_read_from_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text('{"explore": 0.05, "rules": {"min_success": 0.6}}')
+    _, ((_, options),) = _run(monkeypatch, "--policy", str(path))
+    assert options["policy"] == Policy(explore=0.05, rules=Rules(min_success=0.6))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (None, "cannot be read"),
+        ("{", "is no policy"),
+        ('{"explorer": 1}', "has no 'explorer'"),
+        ('{"explore": 2}', "is 2"),
+        ('{"rules": {"min_success": 2}}', "2"),
+    ],
+)
+def test_what_is_no_policy_is_refused_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None, what: str
+) -> None:
+    path = tmp_path / "policy.json"
+    if text is not None:
+        path.write_text(text)
+    end, asked = _run(monkeypatch, "--policy", str(path))
+    assert isinstance(end.exception, InputError)
+    assert what in str(end.exception)
+    assert asked == []
 
 
 def test_an_issuer_is_trusted_where_its_extra_is_installed(

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -57,6 +58,28 @@ def test_from_an_empty_folder_to_a_grant_and_to_the_end(tmp_path: Path) -> None:
     with Process(tmp_path / "home") as again:  # the same home, later: the token is as it was
         assert token.read_text() == before
         assert again.client.get("/v1/tasks").json()["items"][0]["state"] == "leased"
+
+
+def test_a_policy_holds_also_after_a_start_without_one(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    entries: list[float] = []
+    cases: tuple[dict[str, Any], ...] = ({"policy": {"rules": {"min_success": 0.6}}}, {})
+    for given in cases:
+        with Process(home, interval=0.2, **given) as one:
+            one.post("/v1/rounds:run")
+            name = f"a{len(entries)}"
+            one.post("/v1/tasks", {"name": name, "command": ["true"]})
+            last = time.monotonic() + 30.0
+            rounds: list[dict[str, Any]] = []
+            while len(rounds) <= len(entries) and time.monotonic() < last:
+                rounds = one.client.get("/v1/rounds").json()["items"]
+                time.sleep(0.1)
+            seq = rounds[0]["seq"]
+            found = one.client.get(f"/v1/rounds/{seq}").json()["policy"]["rules"]
+            entries.append(found["min_success"])
+            log = one.client.get("/v1/audit").json()["items"]
+            assert [entry["action"] for entry in log].count("policy.set") == 1
+    assert entries == [0.6, 0.6]
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])

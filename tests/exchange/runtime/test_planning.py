@@ -17,22 +17,15 @@ from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.deciding import asked, decided, forgetting
 from walras.exchange.runtime.planning import RoundPlanner, altered
 from walras.exchange.runtime.service import Service
-from walras.exchange.service import listings, rounds
+from walras.exchange.service import listings, policies, rounds
 from walras.exchange.service.snapshots import decision_of, snapshot_of
 from walras.exchange.service.timing import Timing
-from walras.exchange.store.schema import meta, predictor
-from walras.exchange.store.statements import (
-    Statement,
-    Transaction,
-    given,
-    inserting,
-    inserting_once,
-)
+from walras.exchange.store.schema import predictor
+from walras.exchange.store.statements import Statement, Transaction, given, inserting
 from walras.policies.exchange import Forecast, Policy
 from walras.rounds import Clusters, Decision, Snapshot, Tasks, Tenants, check
 
 PLANNER = RoundPlanner(Timing())
-_SET = inserting_once(meta, "name")
 _PREDICTOR = inserting(predictor)
 _LIE = Statement(sa.text("UPDATE cluster SET distrusted = :at").bindparams(given("at")))
 RECEIPTS = Statement(sa.text("SELECT receipt, predicted FROM placement ORDER BY id"))
@@ -132,7 +125,7 @@ def test_no_plan_no_publication(planned: World, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_policy_in_the_store_is_used(planned: World) -> None:
     policy = Policy(explore=0.5)
-    planned.exchange.write(lambda tx, now: tx.run(_SET, name="policy", value=policy.document()))
+    planned.exchange.write(lambda tx, now: policies.put(tx, now, policy, "operator"))
     assert planned.exchange.read(PLANNER.policy) == policy.document()
     planned.task()
     assert planned.background.work("round")

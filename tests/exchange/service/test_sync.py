@@ -69,8 +69,8 @@ def test_a_grant_that_is_repeated_is_told_once(database: Database) -> None:
     given(database, 2)
     say(database, 10.0, 1, free=1)
     assert len(say(database, 11.0, 2).run) == 2
-    told = database.read(lambda tx: events.after(tx, 0))
-    assert [one[5] for one in told if one[3] == "task.granted"] == ['{"n":1}'] * 2
+    found = database.read(lambda tx: events.after(tx, 0))
+    assert [one[5] for one in found if one[3] == "task.granted"] == ['{"n":1}'] * 2
 
 
 def test_a_run_is_granted_renewed_and_counted_once(database: Database) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from walras.cli.common.streams import tell
-from walras.errors import EngineError
+from walras.errors import EngineError, InputError
 from walras.extras import install_hint
+
+if TYPE_CHECKING:
+    from walras.policies.exchange import Policy
 
 
 def serve(
@@ -22,6 +25,10 @@ def serve(
         typer.Option(help="sqlite:///PATH or postgresql://USER@HOST/NAME; HOME/exchange.db."),
     ] = None,
     interval: Annotated[float, typer.Option(help="Seconds between rounds.")] = 10.0,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="JSON file of what rounds keep to from now on; else as before."),
+    ] = None,
     tls_in_front: Annotated[
         bool, typer.Option("--tls-in-front", help="A proxy with TLS stands in front.")
     ] = False,
@@ -45,6 +52,8 @@ def serve(
 
       walras serve --home exchange --database postgresql://walras@db/walras
 
+      walras serve --home exchange --policy policy.json
+
       walras serve --home exchange --host 0.0.0.0 --tls-in-front --name walras.example.org
     """
     from walras.exchange.api.server import serve as run
@@ -63,6 +72,7 @@ def serve(
         port,
         database,
         interval,
+        policy=None if policy is None else _policy(policy),
         tls_in_front=tls_in_front,
         names=name or (),
         log_level=log_level.upper(),
@@ -70,6 +80,26 @@ def serve(
         on_start=started,
     )
     tell("stopped")
+
+
+def _policy(path: Path) -> Policy:
+    """The policy of a file.
+
+    Raises:
+        InputError: The file cannot be read, or holds no policy.
+    """
+    from walras.policies.exchange import Policy
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot be read: {error}",
+            where="policy",
+            allowed='a JSON file, such as {"explore": 0.05, "rules": {"min_success": 0.7}}',
+            remedy="give a file that is there, or leave the option out",
+        ) from error
+    return Policy.from_document(text)
 
 
 def _verifier(issuer: str, audience: str) -> Any:

@@ -10,12 +10,11 @@ import numpy as np
 import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
-from walras.exchange.service import queries, snapshot_tasks
+from walras.exchange.service import policies, queries, snapshot_tasks
 from walras.exchange.service.snapshots import decision_of, snapshot_of_one
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import round_
 from walras.exchange.store.statements import Statement, Transaction
-from walras.policies.exchange.policy import Policy
 from walras.rounds import Blocker, Decision, blockers_of
 
 _LAST = Statement(
@@ -96,7 +95,7 @@ def _decision(stored: bytes) -> Decision:
 def _now(tx: Transaction, now: float, uid: str, timing: Timing) -> list[Blocker]:
     """What keeps a task from being placed now, without predictions."""
     key = queries.find(tx, uid, None)
-    taken = snapshot_of_one(tx, now, Policy(), timing, key)
+    taken = snapshot_of_one(tx, now, policies.in_force(tx), timing, key)
     # As nothing is placed in this plan, that it leaves free slots means nothing.
     found = [one for _, one in blockers_of(taken, np.array([-1])) if one.code != "left"]
     if taken.tasks.ahead[0] < 0:  # no cluster can take it, or its tenant's quota is used up

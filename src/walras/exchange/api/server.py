@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from walras.exchange.runtime.exchange import Exchange
     from walras.exchange.runtime.held import Handler
     from walras.exchange.runtime.planner import Planner
+    from walras.policies.exchange import Policy
 
 log = logging.getLogger("walras.exchange")
 
@@ -37,6 +38,7 @@ def serve(
     tls_in_front: bool = False,
     names: Sequence[str] = (),
     settings: Settings | None = None,
+    policy: Policy | None = None,
     planner: Planner | None = None,
     handlers: dict[str, Handler] | None = None,
     oidc: Verifier | None = None,
@@ -54,6 +56,7 @@ def serve(
         tls_in_front: That a proxy in front speaks TLS; asked for beyond loopback.
         names: Further names that the Host header may have.
         settings: All settings; the interval is then taken from them.
+        policy: How rounds decide from now on; as before if None.
         planner: Makes rounds.
         handlers: Who does further kinds of jobs.
         oidc: Verifies tokens of a trusted issuer.
@@ -79,8 +82,11 @@ def serve(
         from walras.exchange.api.http import server_of  # noqa: PLC0415
         from walras.exchange.runtime.exchange import Exchange  # noqa: PLC0415
         from walras.exchange.runtime.service import Service  # noqa: PLC0415
+        from walras.exchange.service import policies  # noqa: PLC0415
 
         with Exchange.open(home, database, settings=chosen) as exchange:
+            if policy is not None:
+                exchange.write(lambda tx, now: policies.put(tx, now, policy, "service"))
             service = Service.of(exchange, planner, handlers, compute)
             with service:
                 server = server_of(service, address, oidc)

@@ -15,9 +15,10 @@ from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.deciding import asked
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.planner import Outcome, Played
+from walras.exchange.service import policies
 from walras.exchange.service.snapshots import PRIOR, plan_of, round_columns, snapshot, snapshot_of
 from walras.exchange.service.timing import Timing
-from walras.exchange.store.schema import cluster, meta, predictor
+from walras.exchange.store.schema import cluster, predictor
 from walras.exchange.store.statements import Statement, Transaction, given
 from walras.policies.exchange import Policy, decide
 from walras.rounds import Clusters, Decision, Snapshot, check
@@ -25,7 +26,6 @@ from walras.rounds import Clusters, Decision, Snapshot, check
 _SLACK = 2.0  # seconds beyond the search: to read, check and write
 _QUICK = 0.2  # seconds of the fallback's search
 
-_POLICY = Statement(sa.select(meta.c.value).where(meta.c.name == "policy"))
 _ACTIVE = Statement(
     sa.select(predictor.c.version, predictor.c.model, predictor.c.created)
     .where(predictor.c.state == "active")
@@ -67,13 +67,12 @@ class RoundPlanner:
     timing: Timing
 
     def policy(self, tx: Transaction) -> str:
-        """The policy in force, as JSON: what the store says, else the defaults."""
-        stored = tx.value(_POLICY)
-        return str(stored) if stored is not None else Policy().document()
+        """The policy in force, as JSON: what an operator set, else the defaults."""
+        return policies.in_force(tx).document()
 
     def take(self, tx: Transaction, now: float, seed: int) -> Taken:
         """All that a round decides from."""
-        policy = Policy.from_document(self.policy(tx))
+        policy = policies.in_force(tx)
         row = tx.first(_ACTIVE)
         name, model = PRIOR, b""
         forget: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Outcome, Planner
-from walras.exchange.service import jobs, restored, rounds, shares
+from walras.exchange.service import jobs, policies, restored, rounds, shares
 from walras.exchange.store.schema import task
 from walras.exchange.store.statements import Statement, Transaction
 
@@ -68,7 +68,7 @@ class Rounds:
 
         def begin(tx: Transaction, now: float) -> int:
             rounds.abandon(tx, now)
-            shares.charge(tx, now)
+            shares.charge(tx, now, policies.in_force(tx).half_life)
             return rounds.begin(tx, now, planner.policy(tx), seed)
 
         seq = exchange.write(begin)

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
-from walras.exchange.service import audit
+from walras.exchange.service import audit, policies
 from walras.exchange.store.schema import (
     agent,
     cluster,
@@ -21,6 +21,7 @@ from walras.exchange.store.schema import (
     tenant,
 )
 from walras.exchange.store.statements import Statement, Transaction, given, in_states
+from walras.policies.exchange import decayed
 
 Page = tuple[list[dict[str, Any]], str | None]
 """Entries, and the cursor of the page that follows."""
@@ -348,7 +349,6 @@ _OWNER = task.c.tenant + sa.literal_column("0")  # by the column SQLite would re
 _WAITING = Statement(
     sa.select(_OWNER, sa.func.count()).where(in_states(task.c.state, "pending")).group_by(_OWNER)
 )
-_HALF_LIFE = 3600.0  # seconds; of the slot-seconds that a tenant was granted
 
 
 def tokens(tx: Transaction, limit: int, cursor: int | None) -> Page:
@@ -381,7 +381,8 @@ def tenants(tx: Transaction, now: float) -> list[dict[str, Any]]:
     rows = tx.rows(_TENANTS)
     in_use = {int(key): int(slots) for key, slots in tx.rows(_IN_USE)}
     waiting = {int(key): int(count) for key, count in tx.rows(_WAITING)}
-    used = {row[0]: row[4] * 0.5 ** (max(now - row[5], 0.0) / _HALF_LIFE) for row in rows}
+    half_life = policies.in_force(tx).half_life
+    used = {row[0]: decayed(row[4], now - row[5], half_life) for row in rows}
     total, weights = sum(used.values()), sum(row[2] for row in rows)
     return [
         {

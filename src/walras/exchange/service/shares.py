@@ -1,4 +1,4 @@
-"""What each tenant was granted of late: slot-seconds that count half after an hour."""
+"""What each tenant was granted of late: slot-seconds, decayed with the policy's half-life."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import sqlalchemy as sa
 
 from walras.exchange.store.schema import placement, task, tenant
 from walras.exchange.store.statements import Statement, Transaction, given
+from walras.policies.exchange import Policy, decayed
 
-HALF_LIFE = 3600.0
-"""Seconds in which slot-seconds count half."""
+HALF_LIFE = Policy().half_life
+"""Seconds in which slot-seconds count half, as long as no policy says otherwise."""
 
 _ENDED_STATES = ("succeeded", "failed", "cancelled", "preempted", "unreachable")
 _TENANTS = Statement(sa.select(tenant.c.id, tenant.c.used, tenant.c.used_at))
@@ -37,31 +38,23 @@ _CHARGE = Statement(
 )
 
 
-def decayed(used: float, seconds: float) -> float:
-    """Slot-seconds after a time without any; a clock that went back changes nothing.
-
-    Example:
-        >>> from walras.exchange.service.shares import decayed
-        >>> decayed(100.0, 3600.0)
-        50.0
-    """
-    return used * math.exp2(-max(seconds, 0.0) / HALF_LIFE)
-
-
-def granted(slots: float, begin: float, end: float, now: float) -> float:
+def granted(
+    slots: float, begin: float, end: float, now: float, half_life: float = HALF_LIFE
+) -> float:
     """Slot-seconds from one time to another, each decayed from then until now."""
     if end <= begin:
         return 0.0
-    rate = math.log(2.0) / HALF_LIFE
+    rate = math.log(2.0) / half_life
     return slots * (math.exp(rate * (end - now)) - math.exp(rate * (begin - now))) / rate
 
 
-def charge(tx: Transaction, now: float) -> None:
+def charge(tx: Transaction, now: float, half_life: float = HALF_LIFE) -> None:
     """Add to each tenant the slot-seconds of its runs since it was last charged.
 
     Args:
         tx: The transaction.
         now: The service's time.
+        half_life: Seconds in which they count half.
     """
     tenants = tx.rows(_TENANTS)
     spans = defaultdict(list)
@@ -70,8 +63,8 @@ def charge(tx: Transaction, now: float) -> None:
         spans[owner].append((float(slots), float(begin), now if end is None else float(end)))
     for key, used, at in tenants:
         more = sum(
-            granted(slots, max(begin, float(at)), min(end, now), now)
+            granted(slots, max(begin, float(at)), min(end, now), now, half_life)
             for slots, begin, end in spans[key]
         )
-        total = decayed(float(used), now - float(at)) + more
+        total = decayed(float(used), now - float(at), half_life) + more
         tx.run(_CHARGE, id_=key, before=at, used_=total, now=now)

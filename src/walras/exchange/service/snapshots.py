@@ -17,12 +17,11 @@ import sqlalchemy as sa
 from walras.exchange.errors import StoreError
 from walras.exchange.service import rounds, snapshot_clusters, snapshot_tasks
 from walras.exchange.service.rounds import Placed
-from walras.exchange.service.shares import decayed
 from walras.exchange.service.snapshot_tasks import Waiting
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import tenant
 from walras.exchange.store.statements import Statement, Transaction, document
-from walras.policies.exchange import Policy, eligible, fair_order
+from walras.policies.exchange import Policy, decayed, eligible, fair_order
 from walras.policies.exchange.order import within_quota
 from walras.rounds import Clusters, Decision, FeatureSet, Rest, Snapshot, Tasks, Tenants
 from walras.types import Longs
@@ -107,7 +106,9 @@ def snapshot_of_one(
     return _Reader(base, waiting).made(tx, np.arange(len(waiting)))
 
 
-def _tenants(tx: Transaction, now: float, in_use: dict[int, int]) -> tuple[Tenants, dict[int, int]]:
+def _tenants(
+    tx: Transaction, now: float, half_life: float, in_use: dict[int, int]
+) -> tuple[Tenants, dict[int, int]]:
     """The tenants, and key -> place."""
     rows = tx.rows(_TENANTS)
     made = Tenants(
@@ -115,7 +116,7 @@ def _tenants(tx: Transaction, now: float, in_use: dict[int, int]) -> tuple[Tenan
         np.array([row[2] for row in rows], np.float64),
         np.array([-1 if row[3] is None else row[3] for row in rows], np.int64),
         np.array([in_use.get(row[0], 0) for row in rows], np.int64),
-        np.array([decayed(float(row[4]), now - float(row[5])) for row in rows], np.float64),
+        np.array([decayed(row[4], now - row[5], half_life) for row in rows], np.float64),
     )
     return made, {row[0]: t for t, row in enumerate(rows)}
 
@@ -144,7 +145,8 @@ class _Base:
         typical = known.typical or TYPICAL
         taken = snapshot_clusters.spans(tx, now, typical)
         clusters = snapshot_clusters.clusters(tx, now, timing, taken, known)
-        tenants, tenant_of = _tenants(tx, now, snapshot_clusters.in_use(taken))
+        in_use = snapshot_clusters.in_use(taken)
+        tenants, tenant_of = _tenants(tx, now, policy.half_life, in_use)
         labels = snapshot_tasks.requirements(tx)
         return cls(now, policy, clusters, tenants, typical, tenant_of, labels)
 
