@@ -79,6 +79,17 @@ def test_a_run_ends_when_its_agent_and_service_are_silent(link: Direct, tmp_path
         link.database.write(lambda tx: None)
 
 
+def test_runs_that_end_with_their_agent_are_reported_with_their_outputs(
+    link: Direct, tmp_path: Path
+) -> None:
+    mark = tmp_path / "begun"
+    long = link.submit("/bin/sh", "-c", f"echo begun; touch {mark}; sleep 60")
+    with serving(link, tmp_path / "agent"):
+        until(mark.exists)
+    assert link.state(long) == "pending"
+    assert [(row[1], row[3]) for row in link.placements()] == [("preempted", "begun\n")]
+
+
 def test_a_new_life_adopts_the_runs_of_the_one_before(link: Direct, tmp_path: Path) -> None:
     mark = tmp_path / "starts"
     uid = link.submit("/bin/sh", "-c", f"echo x >> {mark}; sleep 2; echo done")

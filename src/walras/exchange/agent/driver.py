@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from walras.exchange.agent.backend import Backend
+from walras.exchange.agent.backend import Backend, Exit
 from walras.exchange.agent.clock import now
 from walras.exchange.agent.journal import JournalFile
 from walras.exchange.agent.machine import (
@@ -163,18 +163,19 @@ class Agent:
         if machine is None:
             return
         for ended in self.backend.poll():
-            if ended.key in machine.runs:
-                key = ended.key
-                self._do(
-                    machine.ended(key, ended.outcome, ended.seconds, ended.exit_code, ended.log)
-                )
-                outcome = machine.results[key].outcome
-                self.on_event(f"placement {key[0]} ended: {outcome}")
-                self._soon = 0.0  # tell it at once
-            self.backend.forget(ended.key)
+            self._ended(machine, ended)
         machine.looked(now(), self.backend.waiting())
         if now() >= self._soon:
             self._sync(machine)
+
+    def _ended(self, machine: Machine, ended: Exit) -> None:
+        """Keep a result, then forget the run."""
+        key = ended.key
+        if key in machine.runs:
+            self._do(machine.ended(key, ended.outcome, ended.seconds, ended.exit_code, ended.log))
+            self.on_event(f"placement {key[0]} ended: {machine.results[key].outcome}")
+            self._soon = 0.0  # tell it at once
+        self.backend.forget(key)
 
     def _sync(self, machine: Machine) -> None:
         message_sent = now()
@@ -245,9 +246,7 @@ class Agent:
         last = time.monotonic() + self.timing.kill + 5.0
         while machine.runs and time.monotonic() < last:
             for ended in self.backend.poll():
-                if ended.key in machine.runs:
-                    self._do(machine.ended(ended.key, ended.outcome, ended.seconds))
-                self.backend.forget(ended.key)
+                self._ended(machine, ended)
             time.sleep(0.05)
         self.service = Service(self.service.name, self.service.cluster, 0)
         machine.slots = 0  # no new grants

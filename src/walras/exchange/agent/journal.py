@@ -9,14 +9,18 @@ from typing import Any
 
 from walras.exchange.errors import StoreError
 
-_KEPT = 4096  # records above which the journal is written anew at the start
+_KEPT = 4096  # records above which the journal is written anew
+_GROWN = 2  # times as many records as were kept then, before it is written anew again
 
 
 class JournalFile:
-    """Records of an agent's lives, oldest first.
+    """Records of an agent's lives; what was acknowledged is left out now and then.
 
     Args:
         path: The file; its folder exists.
+
+    Attributes:
+        records: Those that were there when it was opened, oldest first.
 
     Raises:
         StoreError: It cannot be read or written.
@@ -25,12 +29,14 @@ class JournalFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.records = self._read()
-        if len(self.records) > _KEPT:
-            self._compact()
         try:
+            if len(self.records) > _KEPT:
+                self.records = self._compacted(self.records)
             self._file = path.open("ab")
         except OSError as error:
             raise self._unusable(error) from error
+        self._count = len(self.records)
+        self._most = max(_KEPT, _GROWN * self._count)
 
     def _read(self) -> list[dict[str, Any]]:
         try:
@@ -52,22 +58,23 @@ class JournalFile:
                 remedy="move the file away: its runs end when their leases end",
             ) from error
 
-    def _compact(self) -> None:
-        """Leave out what was acknowledged."""
-        ended = {(r["placement"], r["token"]) for r in self.records if r["kind"] == "ack"}
-        lives = [r for r in self.records if r["kind"] == "life"][-1:]
+    def _compacted(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Write the file anew without what was acknowledged; what is left."""
+        ended = {(r["placement"], r["token"]) for r in records if r["kind"] == "ack"}
+        lives = [r for r in records if r["kind"] == "life"][-1:]
         open_ = [
             r
-            for r in self.records
+            for r in records
             if r["kind"] in ("grant", "result") and (r["placement"], r["token"]) not in ended
         ]
-        self.records = lives + open_
         fresh = self.path.with_suffix(".new")
         with fresh.open("wb") as file:
-            file.write(b"".join(_line(record) for record in self.records))
+            file.write(b"".join(_line(record) for record in lives + open_))
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, self.path)
+        _flush(self.path.parent)  # else records to come could be lost with the file's new place
+        return lives + open_
 
     def write(self, record: dict[str, Any]) -> None:
         """Add a record; it is durable when this returns.
@@ -79,6 +86,12 @@ class JournalFile:
             self._file.write(_line(record))
             self._file.flush()
             os.fsync(self._file.fileno())
+            self._count += 1
+            if self._count > self._most:
+                self._file.close()
+                self._count = len(self._compacted(self._read()))
+                self._most = max(_KEPT, _GROWN * self._count)
+                self._file = self.path.open("ab")
         except OSError as error:
             raise self._unusable(error) from error
 
@@ -93,6 +106,14 @@ class JournalFile:
             allowed="a file that can be read and written, on a disk with room",
             remedy="free some space, or choose another --home",
         )
+
+
+def _flush(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _line(record: dict[str, Any]) -> bytes:
