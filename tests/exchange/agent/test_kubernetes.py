@@ -25,6 +25,7 @@ class Server:
         self.created = 0
         self.down = False
         self.lost_answer = False
+        self.printed = b"epoch 1\n"
         self.page = 500
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
@@ -33,7 +34,7 @@ class Server:
             return httpx2.Response(503, text="etcd is gone")
         path, name = request.url.path, request.url.path.rpartition("/")[2]
         if path.endswith("/log"):
-            return httpx2.Response(200, content=b"epoch 1\n")
+            return httpx2.Response(200, content=self.read(request.url.params))
         if path.endswith("/pods"):
             return httpx2.Response(200, json={"items": [{"metadata": {"name": "pod"}}]})
         if request.method == "POST":
@@ -42,6 +43,11 @@ class Server:
             found = self.jobs.pop(name, None)
             return httpx2.Response(200 if found else 404, json={})
         return self.listed(request)
+
+    def read(self, asked: httpx2.QueryParams) -> bytes:
+        """As the API reference says: the last lines, and the first bytes of these."""
+        lines = self.printed.splitlines(keepends=True)
+        return b"".join(lines[-int(asked["tailLines"]) :])[: int(asked["limitBytes"])]
 
     def create(self, body: dict[str, Any]) -> httpx2.Response:
         name = body["metadata"]["name"]
@@ -149,6 +155,27 @@ def test_all_pages_of_jobs_are_read(server: Server, tmp_path: Path) -> None:
     for job in server.jobs.values():
         job["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
     assert len(backend.poll()) == 5
+
+
+def test_of_a_long_output_the_end_is_kept(server: Server, tmp_path: Path) -> None:
+    backend = backend_of(server, tmp_path)
+    backend.start(grant(), 0.0)
+    backend.poll()
+    server.printed = b"".join(b"step %05d\n" % k for k in range(10_000))
+    job = server.jobs["walras-abc-1"]
+    job["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    (found,) = backend.poll()
+    assert str(found.log).startswith("step 09800\n")
+    assert str(found.log).endswith("step 09999\n")
+
+
+def test_a_limit_is_never_less_than_was_asked_for(server: Server, tmp_path: Path) -> None:
+    backend = backend_of(server, tmp_path)
+    for number, limit in enumerate((0.2, 1.5, 90.0), 1):
+        backend.start(grant(number, f"t{number}", limit), 0.0)
+    backend.poll()
+    specs = [server.jobs[name]["spec"] for name in sorted(server.jobs)]
+    assert [spec["activeDeadlineSeconds"] for spec in specs] == [1, 2, 90]
 
 
 def test_a_run_that_is_told_to_end_is_deleted(server: Server, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.exchange.service.east import agent, say
 
 from walras.errors import DataError
 from walras.exchange.errors import StoreError
-from walras.exchange.service import rounds, snapshots, tasks
+from walras.exchange.service import clusters, rounds, snapshots, tasks
 from walras.exchange.service.shares import HALF_LIFE
 from walras.exchange.service.snapshots import (
     blockers_of,
@@ -169,6 +169,19 @@ def test_tasks_that_are_not_listed_are_counted(crowd: Database, window: float) -
     }
     assert got == wanted
     assert found.waiting == len(pending)
+
+
+def test_slots_that_a_provider_claims_make_no_snapshot_larger_than_the_most(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "_MOST", 20)
+    new = [tasks.NewTask(f"t{k}", f"t{k}", ("true",)) for k in range(60)]
+    database.write(lambda tx: tasks.submit(tx, 1.0, "lab", new))
+    database.write(lambda tx: clusters.put(tx, 1.0, "east", clusters.Offer(10_000), version=1))
+    agent(database)
+    say(database, 5.0, 1, free=10_000)
+    taken = database.read(lambda tx: snapshot(tx, 6.0, Policy(), TIMING))
+    assert (int(taken.clusters.free[0]), len(taken.tasks), taken.waiting) == (10_000, 20, 60)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from walras.exchange.agent.backend import LOG_BYTES, tail
+from walras.exchange.agent.backend import tail
 from walras.exchange.agent.machine import Key
 from walras.exchange.agent.scheduled import OutsideError, Scheduled, Seen
 from walras.exchange.errors import FieldError
@@ -18,6 +19,8 @@ from walras.exchange.service.messages import Grant
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PATIENCE = 30.0
 _KEPT = 3600  # seconds that an ended Job stays, should nobody remove it
+# The last lines of an output, from the first of them on: bytes alone are counted from its begin.
+_TAIL = {"tailLines": "200", "limitBytes": str(2**20)}
 
 
 class Kubernetes(Scheduled):
@@ -82,7 +85,7 @@ class Kubernetes(Scheduled):
             },
         }
         if grant.time_limit is not None:
-            spec["activeDeadlineSeconds"] = max(int(grant.time_limit), 1)
+            spec["activeDeadlineSeconds"] = max(math.ceil(grant.time_limit), 1)
         return {
             "apiVersion": "batch/v1",
             "kind": "Job",
@@ -126,7 +129,7 @@ class Kubernetes(Scheduled):
             if not items:
                 return ""
             name = items[-1]["metadata"]["name"]
-            answer = self._ask("GET", f"{base}/{name}/log", params={"limitBytes": str(LOG_BYTES)})
+            answer = self._ask("GET", f"{base}/{name}/log", params=_TAIL)
             _check(answer, 200)
             return tail(answer.content)
         except OutsideError:

@@ -34,6 +34,7 @@ TYPICAL = 60.0
 
 _SAMPLED = 4  # one of so many listed tasks is a random one: those in front may all be unplaceable
 _LEVEL = 1  # of compression
+_MOST = 50_000  # tasks that are listed at most, however many slots providers say are free
 _ALL = 1 << 62  # tasks: more than there are
 _MORE = 4  # times as many tasks are read where too few of those read are in line
 
@@ -78,7 +79,7 @@ def snapshot(
     known = snapshot_clusters.recent(tx)
     base = _Base.read(tx, now, policy, timing, known)
     window = int(policy.rules.window * base.clusters.free[base.clusters.up].sum())
-    most = policy.listed + 2 * window
+    most = min(policy.listed + 2 * window, _MOST)
     enough = _ALL if rounds.left_free(tx) else most
     reader = _Reader(base, snapshot_tasks.waiting(tx, enough))
     while len(reader.order) < most and reader.waiting.below:
