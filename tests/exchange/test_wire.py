@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 
 from walras.exchange import wire
+from walras.exchange.agent.backend import LOG_BYTES, tail
+from walras.exchange.agent.machine import RESULTS, RUNS
+from walras.exchange.api.gate import BODY
+from walras.exchange.api.models import SyncIn
 from walras.exchange.errors import FieldError
 from walras.exchange.service.messages import Answer, Finished, Grant, Running, Sync
 
@@ -33,6 +37,20 @@ def test_a_sync_and_an_answer_come_back_as_they_were() -> None:
         30.0,
     )
     assert wire.answer_from_json(json.loads(json.dumps(wire.answer_to_json(answer)))) == answer
+
+
+def test_an_output_may_hold_any_character_but_nul() -> None:
+    given = Sync(1, 1, 0, [], [Finished(1, 1, "completed", 1.0, 0, "a\0b\x01é\n")])
+    body = wire.sync_to_json(given)
+    assert body["finished"][0]["log"] == "a\ufffdb\x01é\n"
+    SyncIn.model_validate(body)
+
+
+def test_a_message_of_the_largest_outputs_fits_into_a_body() -> None:
+    worst = tail(b"\x01" * LOG_BYTES)  # six bytes each in JSON
+    results = [Finished(k, 1, "completed", 1.0, 0, worst) for k in range(RESULTS)]
+    runs = [Running(2**53, 2**53, 1e11 / 3.0)] * RUNS
+    assert len(wire.encoded(wire.sync_to_json(Sync(1, 1, 0, runs, results)))) < BODY
 
 
 def test_what_older_agents_leave_out_is_nothing() -> None:

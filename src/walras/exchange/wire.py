@@ -70,11 +70,16 @@ def sync_to_json(message: Sync) -> dict[str, Any]:
                 "outcome": f.outcome,
                 "seconds": f.seconds,
                 "exit": f.exit_code,
-                "log": f.log,
+                "log": _text(f.log),
             }
             for f in message.finished
         ],
     }
+
+
+def _text(log: str | None) -> str | None:
+    """An output without the character NUL, which no text of a database may hold."""
+    return None if log is None else log.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def sync_from_json(body: Mapping[str, Any]) -> Sync:

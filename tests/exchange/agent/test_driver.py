@@ -13,6 +13,7 @@ import pytest
 from tests.exchange.agent.links import QUICK, Direct
 from tests.exchange.agent.slurm_stand_in import StandIn
 
+from walras.exchange.agent import machine
 from walras.exchange.agent.driver import Agent, Service
 from walras.exchange.agent.local import Local
 from walras.exchange.agent.slurm import Slurm
@@ -77,6 +78,27 @@ def test_a_run_ends_when_its_agent_and_service_are_silent(link: Direct, tmp_path
         link.down = False
         until(lambda: link.state(uid) == "pending")
         link.database.write(lambda tx: None)
+
+
+def test_more_results_than_a_message_holds_are_sent_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "RESULTS", 2)
+    link = Direct(tmp_path / "service", slots=5)
+    home = tmp_path / "agent"
+    uids = [link.submit("/bin/echo", str(k)) for k in range(5)]
+    home.mkdir()
+    agent = Agent(Service("one", "here", 5), link, Local(home), home, QUICK)
+    thread = threading.Thread(target=agent.run)
+    thread.start()
+    try:
+        until(lambda: [link.state(uid) for uid in uids] == ["succeeded"] * 5)
+        outputs = sorted(row[3] for row in link.placements())
+    finally:
+        agent.stop()
+        thread.join(20.0)
+        link.database.close()
+    assert outputs == [f"{k}\n" for k in range(5)]
 
 
 def test_runs_that_end_with_their_agent_are_reported_with_their_outputs(

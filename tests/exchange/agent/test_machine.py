@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from walras.exchange.agent.machine import Extend, Journal, Machine, Start, Stop
+from walras.exchange.agent.machine import RESULTS, RUNS, Extend, Journal, Machine, Start, Stop
 from walras.exchange.service.messages import Answer, Finished, Grant, Running
 from walras.exchange.service.timing import Timing
 
@@ -125,3 +125,31 @@ def test_a_run_that_waits_has_not_started() -> None:
     machine.looked(7.0, [])
     machine.looked(8.0, [])
     assert machine.message(9.0).running == [Running(*_KEY, 7.0)]
+
+
+def test_many_results_are_sent_in_parts_and_none_is_taken_for_lost() -> None:
+    machine, _ = Machine.begin([], [], 10**6, _TIMING)
+    assert machine.free == RUNS
+    machine.message(0.0)
+    count = 2 * RESULTS + 1
+    grants = [_grant(k, slots=1) for k in range(count)]
+    machine.answered(1.0, 1, [], Answer(run=grants, lease_seconds=60.0))
+    for k in range(count):
+        machine.ended((k, 2), "completed", 1.0, 0, "x")
+    sent: list[int] = []
+    for _ in range(3):
+        assert machine.free == RUNS - count + len(sent)
+        message = machine.message(2.0)
+        part = [one.placement for one in message.finished]
+        listed = [one.placement for one in message.running]
+        assert sorted(sent + part + listed) == list(range(count))
+        assert all(one.started is not None for one in message.running)
+        ack = [(one.placement, one.token, "stored") for one in message.finished]
+        stop = [(k, 2, "cancelled") for k in listed]
+        keys = [(k, 2) for k in listed]
+        answer = Answer(ack=ack, stop=stop, lease_seconds=60.0)
+        done = machine.answered(3.0, message.seq, keys, answer)
+        assert len(done) == len(part) <= RESULTS
+        sent += part
+    assert sent == list(range(count))
+    assert machine.results == {}

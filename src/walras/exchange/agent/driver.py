@@ -198,7 +198,7 @@ class Agent:
         pause = self._lease / 3.0
         if machine.free:
             pause = min(pause, self._often)
-        self._soon = min(self._soon, message_sent + pause)
+        self._soon = 0.0 if machine.results else min(self._soon, message_sent + pause)
 
     def _stale(self, machine: Machine, error: StaleError) -> None:
         """The service has a newer message: of ours that was late, or of another agent."""
@@ -251,6 +251,8 @@ class Agent:
         self.service = Service(self.service.name, self.service.cluster, 0)
         machine.slots = 0  # no new grants
         self._sync(machine)
+        while machine.results and not self._failures and time.monotonic() < last:
+            self._sync(machine)
 
 
 def _unusable(error: OSError, home: Path) -> StoreError:

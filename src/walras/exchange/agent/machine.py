@@ -16,6 +16,11 @@ from walras.exchange.service.timing import Timing
 Key = tuple[int, int]
 """Placement and token."""
 
+RUNS = 5000
+"""Runs that an agent may have: as many as a message can list."""
+RESULTS = 100
+"""Results that a message holds: with all their outputs they fit into the body of a request."""
+
 
 @dataclass(frozen=True)
 class Journal:
@@ -122,8 +127,9 @@ class Machine:
 
     @property
     def free(self) -> int:
-        """Slots that no run takes."""
-        return max(self.slots - sum(self.runs.values()), 0)
+        """Slots that no run takes, as far as there may be more runs."""
+        more = RUNS - len(self.runs) - len(self.results)
+        return max(min(self.slots - sum(self.runs.values()), more), 0)
 
     def looked(self, now: float, waiting: Collection[Key]) -> None:
         """What the backend knows: runs that may still wait in a queue; the others have begun."""
@@ -134,11 +140,17 @@ class Machine:
                 self.started.setdefault(key, now)
 
     def message(self, now: float) -> Sync:
-        """The next message; answers to those before are void from now on."""
+        """The next message; answers to those before are void from now on.
+
+        It lists all runs. Of many results it holds the first ones; the others follow, and are
+        listed as runs until then, so that they are not taken for lost.
+        """
         self.seq += 1
         self.sent = now
         running = [Running(*key, self.started.get(key)) for key in sorted(self.runs)]
-        finished = [self.results[key] for key in sorted(self.results)]
+        results = sorted(self.results)
+        running += [Running(*key, 0.0) for key in results[RESULTS:]]
+        finished = [self.results[key] for key in results[:RESULTS]]
         return Sync(self.incarnation, self.seq, self.free, running, finished)
 
     def answered(self, now: float, seq: int, listed: Iterable[Key], answer: Answer) -> list[Action]:
