@@ -16,7 +16,7 @@ def test_each_code_says_its_numbers() -> None:
         "behind": (Blocker("behind", (412.0,)), "behind 412 tasks"),
         "turn": (
             Blocker("turn", (1_234_567.0, 8.0)),
-            "1234567 waiting tasks have a higher priority, 8 of the same go first",
+            "higher priority: 1234567 waiting tasks; the same, due earlier or older: 8",
         ),
         "slots": (Blocker("slots", (4.0, 3.0)), "slots asked 4, free 3"),
         "label": (Blocker("label", (0.0, 12.0), "gpu=h100"), "label gpu=h100: 0 of 12 clusters"),

@@ -30,7 +30,7 @@ WORDS = {
     "reserved": "free slots are kept for {word}, which starts in {0:.0f} s",
     "behind": "behind {0:.0f} tasks",
     "left": "left out by the plan ({word}): free slots on {0:g} clusters",
-    "turn": "{0:.0f} waiting tasks have a higher priority, {1:.0f} of the same go first",
+    "turn": "higher priority: {0:.0f} waiting tasks; the same, due earlier or older: {1:.0f}",
 }
 """Code -> words; {0}, {1} and {2} are the blocker's numbers. Stored rounds number the codes in this
 order: new ones come last."""

@@ -140,8 +140,8 @@ def test_a_task_that_no_round_has_seen_is_told_how_many_go_first(crowd: Database
         turn = next(one for one in _why(crowd, uid)["blockers"] if one["code"] == "turn")
         assert turn["numbers"] == [higher, place.index(own)]
         assert turn["text"] == (
-            f"{higher} waiting tasks have a higher priority, "
-            f"{place.index(own)} of the same go first"
+            f"higher priority: {higher} waiting tasks; "
+            f"the same, due earlier or older: {place.index(own)}"
         )
     assert "turn" not in [one["code"] for one in _why(crowd, "first")["blockers"]]
 

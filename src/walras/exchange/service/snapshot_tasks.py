@@ -129,10 +129,10 @@ def alone(tx: Transaction, key: int) -> Waiting:
 
 
 def before(tx: Transaction, one: Waiting) -> tuple[int, int]:
-    """How many waiting tasks have a higher priority than a task, and how many of the same go first.
+    """How many waiting tasks have a higher priority than a task, and of the same are due or older.
 
-    Those with an earlier deadline go first, then those that were submitted earlier. Weights of
-    tenants are left out: the share of each would take all tasks to be read.
+    Of the same priority those count that have an earlier deadline, or the same one and were
+    submitted earlier. Which tenant is next would take all tasks to be read.
     """
     deadline = float(one.deadline[0])
     at = {"priority": int(one.priority[0]), "deadline": deadline if deadline < np.inf else 1e300}
