@@ -65,6 +65,27 @@ def test_a_run_is_submitted_once_and_its_end_is_told_until_it_is_forgotten(queue
     assert queue.adopt() == []
 
 
+def test_many_submissions_do_not_hold_up_the_agent(
+    queue: Queue, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduled, "_TURN", 5.0)
+
+    def slow(key: Key, grant: Grant) -> None:
+        queue.calls.append(("submit", key))
+        queue.there[key] = Seen("waiting")
+        clock[0] += 2.0
+
+    monkeypatch.setattr(queue, "_submit", slow)
+    for number in range(2, 9):
+        queue.start(Grant(number, 2, f"t{number}", 1, None, {"command": ["true"]}), 0.0)
+    counts = []
+    for _ in range(4):
+        assert queue.poll() == []
+        counts.append(len(queue.calls))
+    assert counts == [3, 6, 8, 8]
+    assert len(set(queue.calls)) == 8
+
+
 def test_one_that_is_not_seen_for_two_minutes_is_given_up_and_cancelled(
     queue: Queue, clock: list[float]
 ) -> None:

@@ -55,6 +55,42 @@ def test_a_run_is_a_job_with_a_name_a_limit_and_no_shell(slurm: StandIn, tmp_pat
     assert [p.name for p in (tmp_path / "agent" / "jobs").iterdir()] == ["run.sh"]
 
 
+def test_many_runs_are_asked_about_in_parts(
+    slurm: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_NAMES", 2)
+    backend = Slurm(tmp_path / "agent")
+    for number in range(1, 4):
+        backend.start(grant(number, task=f"t{number}"), 0.0)
+    assert backend.poll() == []
+    for number, state in enumerate(("RUNNING", "COMPLETED", "FAILED")):
+        slurm.move(number, state=state)
+    assert {one.key: one.outcome for one in backend.poll()} == {
+        (2, 1): "completed",
+        (3, 1): "failed",
+    }
+    asked = [word for call in slurm.calls("squeue") for word in call if word.startswith("--name=")]
+    assert {word.count(",") for word in asked} == {0, 1}
+    assert len(slurm.calls("sbatch")) == 3
+
+
+def test_a_job_in_the_queue_is_alive_whatever_its_state_is_called(
+    slurm: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = Slurm(tmp_path / "agent")
+    backend.start(grant(), 0.0)
+    backend.poll()
+    usual = module._run
+
+    def newer(command: Any, environment: Any = None) -> str:
+        name = command[0]
+        return "walras-abc-1|HATCHING\n" if name == "squeue" else usual(command, environment)
+
+    monkeypatch.setattr(module, "_run", newer)
+    slurm.move(0, state="HATCHING")
+    assert backend.poll() == []
+
+
 @pytest.mark.parametrize(
     ("state", "code", "outcome"),
     [

@@ -20,6 +20,7 @@ from walras.exchange.agent.machine import Key
 from walras.exchange.service.messages import Grant
 
 _LOST = 120.0  # seconds after which a run that was submitted and is not seen is given up
+_TURN = 5.0  # seconds in which runs are submitted; the others wait, so that leases are renewed
 
 
 class OutsideError(Exception):
@@ -68,6 +69,7 @@ class Scheduled:
         self._tried: dict[Key, float] = {}  # when each was submitted, or last seen
         self._ended: dict[Key, Exit] = {}
         self._began: set[Key] = set()  # seen running at the last look
+        self._until = 0.0  # when the turn of submitting ends
 
     # ---- what a subclass defines --------------------------------------------------------------
 
@@ -116,6 +118,7 @@ class Scheduled:
     def poll(self) -> list[Exit]:
         """Look all runs up at once, submit those that are not there, cancel those told to end."""
         open_ = {self.job_name(k): k for k in self._runs if k not in self._ended}
+        self._until = now() + _TURN
         if open_:
             with suppress(OutsideError):  # nothing is known then; the service holds what it must
                 self._review(open_)
@@ -162,9 +165,10 @@ class Scheduled:
         if key in self._cancelled or (tried is None and key in self._stopping):
             self._ended[key] = Exit(key, "cancelled")
         elif tried is None:
-            self._tried[key] = now()
-            self._mark(key).touch()
-            self._submit(key, self._runs[key])
+            if now() < self._until:
+                self._tried[key] = now()
+                self._mark(key).touch()
+                self._submit(key, self._runs[key])
         elif now() - tried > _LOST:
             self._cancel(key)
             self._ended[key] = Exit(key, "unreachable")

@@ -16,6 +16,7 @@ from walras.exchange.service.messages import Grant
 from walras.predict.logs.sacct import STATES, UNFINISHED, seconds_of
 
 _PATIENCE = 30.0  # seconds that a command may take
+_NAMES = 1000  # jobs that a command is asked about: Linux takes no longer argument than 128 KiB
 _STEERS = re.compile(
     "PATH|IFS|ENV|BASH_ENV|GCONV_PATH|GLIBC_TUNABLES|(LD|SBATCH|SLURM|SQUEUE|SACCT|WALRAS)_.*"
 )
@@ -74,6 +75,13 @@ class Slurm(Scheduled):
         )
 
     def _look(self, names: Mapping[str, Key]) -> dict[Key, Seen]:
+        listed, found = list(names), dict[Key, Seen]()
+        for begin in range(0, len(listed), _NAMES):
+            part = listed[begin : begin + _NAMES]
+            found |= self._looked({name: names[name] for name in part})
+        return found
+
+    def _looked(self, names: Mapping[str, Key]) -> dict[Key, Seen]:
         listed = ",".join(names)
         # Ended jobs leave the queue after a while; the accounting has them, a little later.
         queued = _run(["squeue", "--me", "--noheader", f"--name={listed}", "--format=%j|%T"])
@@ -81,7 +89,7 @@ class Slurm(Scheduled):
         for line in queued.splitlines():
             name, _, state = (part.strip() for part in line.partition("|"))
             key = names.get(name)
-            if key is not None and state in UNFINISHED:
+            if key is not None and state not in STATES:  # of a newer Slurm: it is in the queue
                 found[key] = _alive(state)
         missing = {name: key for name, key in names.items() if key not in found}
         return found | (self._accounted(missing) if missing else {})
