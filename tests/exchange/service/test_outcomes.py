@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.exchange.service.east import TIMING, agent, expire, given, place, say, seen, states
 
-from walras.exchange.service import outcomes
+from walras.exchange.service import outcomes, queries
 from walras.exchange.service.messages import Finished, Running
 from walras.exchange.store.database import Database
 
@@ -71,11 +71,15 @@ def test_a_lease_that_runs_out_gives_the_task_away_and_a_late_result_still_count
     assert database.write(lambda tx: outcomes.expire_leases(tx, after, TIMING)) == 1
     assert states(database) == [("pending", 0, 1)]
     place(database)  # offered again, not granted yet
+    assert database.read(lambda tx: queries.shown_attempt(tx, "t-0", None)) == 2
     done = Finished(grant.placement, grant.token, "completed", 5.0)
     answer = say(database, 200.0, 2, free=0, finished=[done])
     assert answer.ack == [(grant.placement, grant.token, "stored")]
     assert states(database) == [("succeeded", 0, 1)]
     assert say(database, 201.0, 3).run == [], "the offer was withdrawn"
+    listed = database.read(lambda tx: queries.detail(tx, "t-0", None))
+    assert (listed["cluster"], listed["round"]) == ("east", 1), "the run that ended it"
+    assert database.read(lambda tx: queries.shown_attempt(tx, "t-0", None)) == 1
     assert seen(database)[0][1] is None, "it missed a sync: no time"
 
 

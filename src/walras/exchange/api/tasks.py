@@ -207,19 +207,22 @@ async def receipt(
     request: Request,
     uid: Uid,
     attempt: Annotated[
-        int | None, Query(ge=1, le=2**31, description="The newest, if not given.")
+        int | None,
+        Query(ge=1, le=2**31, description="The newest, or the one that ended it, if not given."),
     ] = None,
 ) -> Response:
     """The predicted time and success with intervals, the runner-up, what binds, the price."""
     owner = caller_of(request).tenant
 
-    def work(tx: Transaction) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def work(
+        tx: Transaction,
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
         placed = queries.placements(tx, uid, owner)
-        newest = placed[-1]["attempt"] if placed else 0
-        return placed, audits.marks(tx, uid, owner, newest if attempt is None else attempt)
+        asked = attempt or queries.shown_attempt(tx, uid, owner) or 0
+        chosen = [one for one in placed if one["attempt"] == asked]
+        return placed, chosen, audits.marks(tx, uid, owner, asked)
 
-    found, marks = await reading(request, work)
-    chosen = [one for one in found if attempt in (None, one["attempt"])]
+    found, chosen, marks = await reading(request, work)
     if not chosen:
         raise NotFoundError(
             f"has no attempt {attempt}" if attempt else "was not placed yet",
@@ -227,7 +230,7 @@ async def receipt(
             allowed=f"1 to {found[-1]['attempt']}" if found else "",
             remedy=f"walras why {uid} tells why it waits",
         )
-    one = chosen[-1]
+    (one,) = chosen
     names = ("attempt", "cluster", "round", "state", "receipt")
     return answered({"task": uid} | {name: one[name] for name in names} | marks)
 

@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
+from walras.exchange.states import ENDED_TASK
 from walras.exchange.store.schema import (
     cluster,
     feature_set,
@@ -31,8 +32,8 @@ class Filter:
         tenant: Of which tenant.
         states: In which states.
         name: Of which name.
-        cluster: Whose newest placement is on which cluster.
-        round: Which a round placed.
+        cluster: Whose newest placement, or newest run where they have ended, is on which cluster.
+        round: Whose placement or run is of which round.
     """
 
     tenant: str | None = None
@@ -42,7 +43,16 @@ class Filter:
     round: int | None = None
 
 
-_NEWEST = sa.and_(placement.c.task == task.c.id, placement.c.attempt == task.c.attempt)
+_HAS_ENDED = in_states(task.c.state, *ENDED_TASK)
+# The newest placement; of a task that has ended, its newest run. They differ where a late result
+# ended a task that had been offered again.
+_SHOWN = sa.and_(
+    placement.c.task == task.c.id,
+    sa.or_(
+        sa.and_(_HAS_ENDED, placement.c.token == task.c.token),
+        sa.and_(sa.not_(_HAS_ENDED), placement.c.attempt == task.c.attempt),
+    ),
+)
 _SHORT = (
     task.c.uid,
     task.c.name,
@@ -86,7 +96,7 @@ _NAMES = (
 _TASKS = (
     sa.select(*_SHORT)
     .join(tenant, tenant.c.id == task.c.tenant)
-    .outerjoin(placement, _NEWEST)
+    .outerjoin(placement, _SHOWN)
     .outerjoin(cluster, cluster.c.id == placement.c.cluster)
 )
 _ONE = Statement(
@@ -101,7 +111,7 @@ _ONE = Statement(
     .join(tenant, tenant.c.id == task.c.tenant)
     .join(feature_set, feature_set.c.id == task.c.feature_set)
     .join(requirement, requirement.c.id == task.c.requirement)
-    .outerjoin(placement, _NEWEST)
+    .outerjoin(placement, _SHOWN)
     .outerjoin(cluster, cluster.c.id == placement.c.cluster)
     .where(task.c.uid == given("uid"))
 )
@@ -259,6 +269,21 @@ def detail(tx: Transaction, uid: str, owner: str | None) -> dict[str, Any]:
         "features": dict(zip(keys, values, strict=True)),
         "auditable": bool(auditable),
     }
+
+
+def shown_attempt(tx: Transaction, uid: str, owner: str | None) -> int | None:
+    """The attempt that a task is shown with: its newest run where it has ended, or its newest.
+
+    None where it was not placed yet.
+
+    Raises:
+        NotFoundError: There is no such task, or it is another tenant's.
+    """
+    placed = placements(tx, uid, owner)
+    ended = detail(tx, uid, owner)["state"] in ENDED_TASK
+    runs = [one for one in placed if one["granted"] is not None] if ended else []
+    chosen = runs or placed
+    return chosen[-1]["attempt"] if chosen else None
 
 
 def placements(tx: Transaction, uid: str, owner: str | None) -> list[dict[str, Any]]:
