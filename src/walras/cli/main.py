@@ -69,6 +69,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "predictor": LazyCommand("walras.cli.exchange.predictor:app", "See an exchange's predictors."),
     "tenant": LazyCommand("walras.cli.exchange.tenant:app", "Who shares an exchange."),
     "token": LazyCommand("walras.cli.exchange.token:app", "Who may do what at an exchange."),
+    "login": LazyCommand("walras.cli.exchange.login:login", "Open an exchange's pages."),
     "db": LazyCommand("walras.cli.exchange.db:app", "Migrate, back up, check its database."),
     "bench": LazyCommand("walras.cli.bench:bench", "Measure against peers on this computer."),
     "data": LazyCommand("walras.cli.data:app", "List, find, fetch and verify real data sets."),

@@ -169,6 +169,16 @@ class Client:
             remedy="see that walras serve runs, and that the address is right",
         )
 
+    # ---- people -------------------------------------------------------------------------------
+
+    def login_link(self) -> str:
+        """An address that signs a browser in to the pages with the token's rights, once.
+
+        Raises:
+            ExchangeError: The service refuses it, or does not answer.
+        """
+        return self.url.rstrip("/") + self._post("/v1/logins", views.Login).path
+
     # ---- what an agent needs ------------------------------------------------------------------
 
     def register(self, agent: str, cluster: str, backend: str, fences: bool) -> tuple[int, float]:
@@ -493,6 +503,10 @@ class Rounds(_Part):
 
 class Predictors(_Part):
     """Predictors; see :class:`Client`."""
+
+    def runs(self, cluster: str | None = None, most: int | None = 500) -> list[views.Run]:
+        """Runs that have ended, predicted and measured, the newest first."""
+        return [*self._client._pages("/v1/observations", views.RunPage, most, cluster=cluster)]
 
     def list(self, most: int | None = 20) -> list[views.Predictor]:
         """Predictors with their scores, the newest first."""

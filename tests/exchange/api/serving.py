@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from tests.exchange.greedy import Greedy
 
 from walras.exchange.api.address import Address
+from walras.exchange.api.app import Pages
 from walras.exchange.api.gate import Gate
 from walras.exchange.api.http import build
 from walras.exchange.api.state import Api
@@ -47,14 +48,19 @@ class Served:
     """
 
     def __init__(
-        self, home: Path, url: str | None = None, planner: Planner | None = None, **settings: Any
+        self,
+        home: Path,
+        url: str | None = None,
+        planner: Planner | None = None,
+        pages: Pages | None = None,
+        **settings: Any,
     ) -> None:
         self.exchange = Exchange.open(home, url, settings=Settings(**settings))
         # A process that decides takes seconds to begin: tests of other things do without.
         self.service = Service.of(self.exchange, planner or Greedy(self.exchange.settings.timing))
         self.app: Gate
         self.api: Api
-        self.app, self.api = build(self.service, Address(names=("testserver",)))
+        self.app, self.api = build(self.service, Address(names=("testserver",)), None, pages)
         self.client = TestClient(self.app, raise_server_exceptions=False)
         self.tokens: dict[str, str] = {}
         self.uids: dict[str, str] = {}

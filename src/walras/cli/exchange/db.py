@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +14,7 @@ from walras.cli.common.errors import ExitCode
 from walras.cli.common.streams import put, tell
 from walras.cli.exchange.connect import Format, OutputOption, put_document
 from walras.errors import InputError
+from walras.exchange.errors import StoreError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -96,8 +99,12 @@ def backup(
       walras db backup --home exchange --to exchange-monday.db
     """
     from walras.exchange.store.backup import backup as run
+    from walras.exchange.store.backup import note
 
-    run(_url(home, database), to)
+    url = _url(home, database)
+    run(url, to)
+    with suppress(StoreError):  # the backup is good, though the status does not tell of it
+        note(url, time.time())
     _put(str(to), output, file=str(to))
 
 

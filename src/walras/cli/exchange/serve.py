@@ -57,6 +57,7 @@ def serve(
       walras serve --home exchange --host 0.0.0.0 --tls-in-front --name walras.example.org
     """
     from walras.exchange.api.server import serve as run
+    from walras.exchange.pages import pages
 
     verifier = None if oidc_issuer is None else _verifier(oidc_issuer, oidc_audience)
 
@@ -64,7 +65,7 @@ def serve(
         tell(f"serving {url} from {exchange.home}")
         if exchange.admin_token is not None:
             tell(f"the admin's token is in {exchange.admin_token}")
-            tell(f"next: walras cluster list --server {url} --token-file {exchange.admin_token}")
+            tell(f"next: walras login --server {url} --token-file {exchange.admin_token}")
 
     run(
         home,
@@ -77,6 +78,7 @@ def serve(
         names=name or (),
         log_level=log_level.upper(),
         oidc=verifier,
+        pages=pages,
         on_start=started,
     )
     tell("stopped")

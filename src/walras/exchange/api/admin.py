@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
-from base64 import urlsafe_b64encode
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from walras.exchange.api import views
+from walras.exchange.api.derive import derived
 from walras.exchange.api.gate import TOKEN
 from walras.exchange.api.models import TenantChange, TenantIn, TokenIn
 from walras.exchange.api.routing import (
@@ -50,17 +48,6 @@ class NumberQuery(BaseModel):
 
 
 JobNumber = Annotated[int, Path(ge=1, le=2**53, description="Its number.")]
-
-
-def derived(secret: str, salt: str) -> str:
-    """A new token from the caller's own and a random salt.
-
-    The answer to a request with an Idempotency-Key is kept, and a token must not be: only the salt
-    is, and the same caller gets the same token from it. Source: HMAC-SHA256 as a key derivation,
-    NIST SP 800-108.
-    """
-    made = hmac.new(secret.encode(), f"walras-token:{salt}".encode(), hashlib.sha256).digest()
-    return "wlr_" + urlsafe_b64encode(made).decode().rstrip("=")
 
 
 @router.post(

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from walras.exchange.api import admin, agents, clusters, learning, problems, rounds, stream, tasks
+from walras.exchange.api import (
+    admin,
+    agents,
+    clusters,
+    learning,
+    logins,
+    problems,
+    rounds,
+    stream,
+    tasks,
+)
 from walras.exchange.api import system as service
 from walras.exchange.api.auth import SCOPE_WORDS
 from walras.exchange.api.gate import Gate
@@ -18,7 +30,8 @@ from walras.version import __version__
 
 _TEXT = """A service that matches tasks of many tenants to clusters of many providers.
 
-Every route but `/healthz`, `/readyz` and `/openapi.json` needs `Authorization: Bearer TOKEN`.
+Every route but `/healthz`, `/readyz` and `/openapi.json` needs `Authorization: Bearer TOKEN`,
+or the cookie of a browser that signed in.
 Errors are problems as in RFC 9457, with a stable `code`. Send an `Idempotency-Key` with a POST that
 you may have to send again. Pages go on with `cursor`; times are seconds since 1970."""
 _MEMBERS = {
@@ -34,12 +47,28 @@ _MEMBERS = {
 _ALWAYS = (400, 401, 403, 404, 405, 413, 421, 422, 429, 500, 503)
 
 
-def create_app(api: Api, hosts: frozenset[str] = frozenset()) -> Gate:
+@dataclass(frozen=True)
+class Pages:
+    """Pages for people, beside the API.
+
+    Attributes:
+        install: Adds them to the app.
+        open: Beginnings of their paths that need no session.
+        sign_in: The path to which a browser without a session is sent.
+    """
+
+    install: Callable[[FastAPI], None]
+    open: tuple[str, ...]
+    sign_in: str
+
+
+def create_app(api: Api, hosts: frozenset[str] = frozenset(), pages: Pages | None = None) -> Gate:
     """The app of a service.
 
     Args:
         api: Its parts.
         hosts: Names that the Host header may have, without the port; empty for any.
+        pages: Pages for people, where it has some.
 
     Returns:
         The app, behind the gate that authenticates every request.
@@ -49,7 +78,12 @@ def create_app(api: Api, hosts: frozenset[str] = frozenset()) -> Gate:
     problems.install(app)
     settings = api.exchange.settings
     limit = RateLimit(settings.rate, settings.burst)
-    return Gate(app, api.authenticator, limit, api.metrics, hosts)
+    gate = Gate(app, api.authenticator, limit, api.metrics, hosts)
+    if pages is not None:
+        app.openapi()  # it tells of the API alone
+        pages.install(app)
+        gate.open, gate.sign_in = pages.open, pages.sign_in
+    return gate
 
 
 def routes() -> FastAPI:
@@ -73,6 +107,7 @@ def routes() -> FastAPI:
         learning.router,
         stream.router,
         admin.router,
+        logins.router,
     ):
         app.include_router(router)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]

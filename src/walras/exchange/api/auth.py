@@ -1,21 +1,29 @@
-"""Who asks: a bearer token's caller, known for at most half a second without the database."""
+"""Who asks: the caller of a token or of a browser's session.
+
+Callers are known for at most half a second without the database.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import re
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import Protocol
 
 from walras.exchange.errors import ForbiddenError, UnauthorisedError
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.service import tokens
+from walras.exchange.service import sessions, tokens
 from walras.exchange.service.tokens import Caller
 
 _SECONDS = 0.5  # that a token is believed: a revoked one is refused within a second
 _MOST = 10_000  # tokens that are remembered
 _TOKEN = re.compile(r"wlr_[A-Za-z0-9_-]{20,200}")
+_SESSION = re.compile(r"wls_[A-Za-z0-9_-]{20,200}")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that change nothing
 
 
 class Verifier(Protocol):
@@ -49,14 +57,21 @@ class Authenticator:
         self._steady = steady
         self._known: dict[str, tuple[float, Caller]] = {}
 
-    async def caller(self, headers: Mapping[bytes, bytes]) -> tuple[Caller, str]:
-        """Who asks, and the token itself.
+    async def caller(self, method: str, headers: Mapping[bytes, bytes]) -> tuple[Caller, str]:
+        """Who asks, and the secret that shows it: a token, or else a session.
 
         Raises:
-            UnauthorisedError: There is no token, or it is not valid; the answer is the same.
+            UnauthorisedError: There is none, or it is not valid; the answer is the same.
+            ForbiddenError: A browser sends another site's request.
         """
-        token = _bearer(headers.get(b"authorization", b""))
-        return await self.known(token), token
+        if b"authorization" in headers:
+            token = _bearer(headers[b"authorization"])
+            return await self.known(token), token
+        secret = session_of(headers)
+        caller = await self.known(secret)
+        if method not in _SAFE:
+            _check_site(secret, headers)
+        return caller, secret
 
     async def known(self, token: str) -> Caller:
         """Who a token belongs to, from memory where that is fresh.
@@ -80,9 +95,18 @@ class Authenticator:
             now = self.exchange.now()
             asked = self.exchange.read_soon(lambda tx: tokens.caller(tx, now, token))
             return await asyncio.wrap_future(asked)
+        if _SESSION.fullmatch(token):
+            found = await asyncio.wrap_future(self._session(token))
+            if found is None:
+                raise refused()
+            return found
         if self.oidc is not None and token.count(".") == 2:
             return await self.oidc.caller(token)
         raise refused()
+
+    def _session(self, secret: str) -> Future[Caller | None]:
+        now = self.exchange.now()
+        return self.exchange.read_soon(lambda tx: sessions.caller(tx, now, secret))
 
 
 def refused() -> UnauthorisedError:
@@ -98,9 +122,53 @@ def refused() -> UnauthorisedError:
 def _bearer(header: bytes) -> str:
     kind, _, token = header.decode("latin-1").partition(" ")
     token = token.strip()
-    if kind.lower() != "bearer" or not token or not token.isascii():
+    if kind.lower() != "bearer" or not token or not token.isascii() or token.startswith("wls_"):
         raise refused()
     return token
+
+
+def cookie_name(headers: Mapping[bytes, bytes]) -> str:
+    """The name of a session's cookie; browsers share cookies among the ports of a host."""
+    port = headers.get(b"host", b"").decode("latin-1").rpartition(":")[2]
+    return f"walras_session_{port}" if port.isdigit() else "walras_session"
+
+
+def session_of(headers: Mapping[bytes, bytes]) -> str:
+    """The secret of a browser's session.
+
+    Raises:
+        UnauthorisedError: There is none.
+    """
+    name = cookie_name(headers)
+    for part in headers.get(b"cookie", b"").decode("latin-1").split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name and _SESSION.fullmatch(value):
+            return value
+    raise refused()
+
+
+def csrf_word(secret: str) -> str:
+    """The word that shows that a request comes from a page of this service.
+
+    Another site can make a browser send the session's cookie, but cannot read a page: only pages
+    know the word. It is an HMAC-SHA256 of the session's secret.
+    """
+    return hmac.new(secret.encode(), b"walras-csrf", hashlib.sha256).hexdigest()
+
+
+def _check_site(secret: str, headers: Mapping[bytes, bytes]) -> None:
+    """Check that a request that changes something was sent by a page of this service."""
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    host = headers.get(b"host", b"").decode("latin-1")
+    word = headers.get(b"x-csrf-token", b"").decode("latin-1")
+    right = hmac.compare_digest(word.encode(), csrf_word(secret).encode())
+    if not right or (origin and origin.partition("://")[2] != host):
+        raise ForbiddenError(
+            "does not come from a page of this service",
+            where="header X-CSRF-Token",
+            allowed="the word that the page carries, from the page's own address",
+            remedy="reload the page; a program sends Authorization: Bearer TOKEN",
+        )
 
 
 def allow(caller: Caller, scope: str) -> None:

@@ -16,11 +16,12 @@ from itertools import count
 from typing import Any
 
 from fastapi import Response
+from fastapi.responses import RedirectResponse
 
 from walras.exchange.api import problems
 from walras.exchange.api.auth import Authenticator
 from walras.exchange.api.limits import RateLimit
-from walras.exchange.errors import BusyError, ExchangeError
+from walras.exchange.errors import BusyError, ExchangeError, UnauthorisedError
 from walras.exchange.runtime.logs import request_id
 from walras.exchange.runtime.metrics import Metrics
 
@@ -49,11 +50,15 @@ _ONCE = (
     b"content-type",
     b"idempotency-key",
     b"if-match",
+    b"cookie",
+    b"origin",
+    b"x-csrf-token",
 )
 """Headers of which a proxy and the service could believe different ones."""
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
 ]
 
 
@@ -108,6 +113,8 @@ class Gate:
         limit: Requests a second for each token.
         metrics: Where requests are counted.
         hosts: Names that the Host header may have, without the port; empty for any.
+        open: Beginnings of further paths that need no token.
+        sign_in: Where browsers without a session are sent; empty where there are no pages.
     """
 
     app: App
@@ -115,6 +122,8 @@ class Gate:
     limit: RateLimit
     metrics: Metrics
     hosts: frozenset[str] = field(default_factory=frozenset)
+    open: tuple[str, ...] = ()
+    sign_in: str = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
@@ -169,13 +178,17 @@ class Gate:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > BODY:
             return self._refused("body", _too_large())
-        if path in OPEN:
+        if path in OPEN or path.startswith(self.open):
             return None
         try:
-            caller, token = await self.authenticator.caller(headers)
+            caller, token = await self.authenticator.caller(scope["method"], headers)
             scope[CALLER], scope[TOKEN] = caller, token
             one.caller = caller.token
             wait = self.limit.take(caller.token)
+        except UnauthorisedError as error:
+            if self.sign_in and scope["method"] == "GET" and _wants_page(path, headers):
+                return RedirectResponse(self.sign_in, 303)
+            return self._refused("token", problems.of_error(error))
         except ExchangeError as error:
             return self._refused("token", problems.of_error(error))
         if wait > 0.0:
@@ -204,6 +217,11 @@ class Gate:
                 "token": one.caller,
             }
             log.log(level, "request", extra=fields)
+
+
+def _wants_page(path: str, headers: dict[bytes, bytes]) -> bool:
+    """Whether a browser asks for a page, and not a program for the API."""
+    return not path.startswith("/v1/") and b"text/html" in headers.get(b"accept", b"")
 
 
 def _host(headers: dict[bytes, bytes]) -> str:

@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.server import HANDLED_SIGNALS
 
 from walras.exchange.api.address import Address
-from walras.exchange.api.app import create_app
+from walras.exchange.api.app import Pages, create_app
 from walras.exchange.api.auth import Authenticator, Verifier
 from walras.exchange.api.gate import Gate
 from walras.exchange.api.hub import Hub
@@ -59,7 +59,9 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def build(service: Service, address: Address, oidc: Verifier | None = None) -> tuple[Gate, Api]:
+def build(
+    service: Service, address: Address, oidc: Verifier | None = None, pages: Pages | None = None
+) -> tuple[Gate, Api]:
     """The app of a service and what its routes work on."""
     exchange = service.exchange
     api = Api(
@@ -72,12 +74,14 @@ def build(service: Service, address: Address, oidc: Verifier | None = None) -> t
         Authenticator(exchange, oidc),
         Hub(exchange),
     )
-    return create_app(api, address.hosts), api
+    return create_app(api, address.hosts, pages), api
 
 
-def server_of(service: Service, address: Address, oidc: Verifier | None = None) -> Server:
+def server_of(
+    service: Service, address: Address, oidc: Verifier | None = None, pages: Pages | None = None
+) -> Server:
     """The HTTP server of a service."""
-    app, api = build(service, address, oidc)
+    app, api = build(service, address, oidc, pages)
 
     def ending() -> None:
         api.exchange.stopping.set()

@@ -66,6 +66,11 @@ class Hub:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def streams(self) -> int:
+        """How many streams are open."""
+        return self._streams
+
     async def newest(self) -> int:
         """The number of the last event that streams have seen or will see."""
         if self._last is None:

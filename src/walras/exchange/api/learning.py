@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
 
 from walras.exchange.api import views
 from walras.exchange.api.admin import NumberQuery
-from walras.exchange.api.models import ObservationsIn, PromoteIn, TrainIn
+from walras.exchange.api.models import NAME, ObservationsIn, PromoteIn, TrainIn
 from walras.exchange.api.routing import (
     IdempotencyKey,
     Reply,
@@ -21,7 +22,7 @@ from walras.exchange.api.routing import (
     reading,
 )
 from walras.exchange.runtime.home import new_uid
-from walras.exchange.service import audit, imports, jobs, listings, predictors
+from walras.exchange.service import audit, imports, jobs, listings, predictors, runs
 from walras.exchange.store.statements import Transaction
 
 router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["predictors"])
@@ -39,6 +40,30 @@ async def listed(request: Request, query: Annotated[NumberQuery, Query()]) -> Re
     """Predictors with their scores, the newest first."""
     found, cursor = await reading(
         request, lambda tx: listings.predictors(tx, query.limit, query.after)
+    )
+    return answered({"items": found, "next_cursor": cursor})
+
+
+class RunQuery(NumberQuery):
+    """A page of runs that have ended."""
+
+    cluster: str | None = Field(default=None, pattern=NAME)
+
+
+@router.get(
+    "/observations",
+    response_model=views.RunPage,
+    openapi_extra=needs("read"),
+    summary="List runs that have ended",
+)
+async def runs_listed(request: Request, query: Annotated[RunQuery, Query()]) -> Response:
+    """Runs with what was predicted and what was measured, the newest first.
+
+    A tenant's token sees its own.
+    """
+    owner = caller_of(request).tenant
+    found, cursor = await reading(
+        request, lambda tx: runs.page(tx, owner, query.cluster, query.limit, query.after)
     )
     return answered({"items": found, "next_cursor": cursor})
 

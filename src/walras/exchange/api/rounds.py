@@ -60,7 +60,8 @@ async def shown(request: Request, seq: Seq, query: Annotated[NumberQuery, Query(
     def work(tx: Transaction) -> dict[str, Any]:
         found = listings.one_round(tx, seq)
         placed, cursor = listings.placed(tx, seq, owner, query.limit, query.after)
-        return found | {"placements": placed, "next_cursor": cursor}
+        blockers = listings.left_out(tx, seq)
+        return found | {"blockers": blockers, "placements": placed, "next_cursor": cursor}
 
     return answered(await reading(request, work))
 

@@ -19,6 +19,7 @@ from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.settings import Settings
 
 if TYPE_CHECKING:
+    from walras.exchange.api.app import Pages
     from walras.exchange.api.auth import Verifier
     from walras.exchange.runtime.exchange import Exchange
     from walras.exchange.runtime.held import Handler
@@ -42,6 +43,7 @@ def serve(
     planner: Planner | None = None,
     handlers: dict[str, Handler] | None = None,
     oidc: Verifier | None = None,
+    pages: Callable[[], Pages] | None = None,
     log_level: str = "INFO",
     on_start: Callable[[str, Exchange], None] | None = None,
 ) -> None:
@@ -60,6 +62,7 @@ def serve(
         planner: Makes rounds.
         handlers: Who does further kinds of jobs.
         oidc: Verifies tokens of a trusted issuer.
+        pages: Makes the pages for people; called once the other process has begun.
         log_level: The least level of the logs, which are JSON on standard error.
         on_start: Called with the address and the exchange once it listens.
 
@@ -89,7 +92,7 @@ def serve(
                 exchange.write(lambda tx, now: policies.put(tx, now, policy, "service"))
             service = Service.of(exchange, planner, handlers, compute)
             with service:
-                server = server_of(service, address, oidc)
+                server = server_of(service, address, oidc, pages() if pages else None)
                 name = f"[{host}]" if ":" in host else host
                 url = f"http://{name}:{listener.getsockname()[1]}"
                 log.info("serving", extra={"url": url, "home": str(exchange.home)})

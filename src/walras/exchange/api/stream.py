@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
@@ -20,6 +22,9 @@ router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["events"])
 
 _SECOND = 0.5  # between looks at whether the token is still valid
 _PING = 15.0  # seconds of silence after which a comment is sent
+HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+"""Headers of a stream: nothing on the way may keep it."""
+
 _CONTENT = {"text/event-stream": {"schema": {"type": "string"}}}
 
 LastEventId = Annotated[
@@ -53,36 +58,61 @@ async def events(
     if last is None:
         last = await api.hub.newest()
     return StreamingResponse(
-        _stream(api, caller, token, last),
+        _written(follow(api, caller, token, last)),
         media_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+        headers=HEADERS,
     )
 
 
-async def _stream(api: Api, caller: Caller, token: str, last: int) -> AsyncIterator[str]:
-    """Send what the caller may see, until the token ends or the service does."""
+async def _written(found: AsyncGenerator[list[Event]]) -> AsyncIterator[str]:
+    yield "retry: 1000\n\n"
+    try:
+        async with aclosing(found):
+            async for events in found:
+                yield "".join(map(written, events)) or ": ping\n\n"
+    except UnauthorisedError:
+        yield "event: unauthorised\ndata: {}\n\n"
+
+
+async def follow(
+    api: Api, caller: Caller, token: str, last: int, pause: float = 0.0
+) -> AsyncGenerator[list[Event]]:
+    """Events that a caller may see, as they come; an empty list after some silence.
+
+    Args:
+        api: The parts of the service.
+        caller: Who follows.
+        token: Its token, which is looked at again and again.
+        last: The event after which to begin.
+        pause: Seconds to wait after each list, so that more come together.
+
+    Yields:
+        Events in order, until the service ends.
+
+    Raises:
+        UnauthorisedError: The token is valid no longer.
+    """
     hub, silent = api.hub, 0.0
     hub.open(caller.token)
     api.metrics.streams.inc()
     try:
-        yield "retry: 1000\n\n"
         while not api.exchange.stopping.is_set():
             found = await hub.after(last)
-            for event in found:
-                last = event.id
-                if visible(event, caller):
-                    silent = 0.0
-                    yield written(event)
+            seen = [event for event in found if visible(event, caller)]
             if found:
-                continue
-            await hub.wait(_SECOND)
-            silent += _SECOND
+                last = found[-1].id
+            if seen:
+                silent = 0.0
+                yield seen
+            if pause and seen:
+                await asyncio.sleep(pause)
+            elif not found:
+                await hub.wait(_SECOND)
+                silent += _SECOND
             if silent >= _PING:
                 silent = 0.0
-                yield ": ping\n\n"
+                yield []
             await api.authenticator.known(token)
-    except UnauthorisedError:
-        yield "event: unauthorised\ndata: {}\n\n"
     finally:
         hub.close(caller.token)
         api.metrics.streams.dec()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from walras.exchange.api import views
-from walras.exchange.api.routing import OPEN, ScopedRoute, answered, api_of, needs
+from walras.exchange.api.routing import OPEN, ScopedRoute, answered, api_of, needs, reading
 from walras.exchange.errors import ExchangeError
-from walras.exchange.service import events
+from walras.exchange.service import events, status
+from walras.exchange.store.statements import Transaction
 from walras.version import __version__
 
 router = APIRouter(route_class=ScopedRoute, tags=["service"])
@@ -73,6 +75,36 @@ async def metrics(request: Request) -> Response:
         api.metrics.text, exchange.database, exchange.now(), exchange.settings.timing.held
     )
     return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get(
+    "/v1/status",
+    response_model=views.Status,
+    openapi_extra=needs("read-all"),
+    summary="What the service is doing",
+)
+async def state(request: Request) -> Response:
+    """Agents, open tasks and jobs, the database's queue and log, the last backup."""
+    exchange = api_of(request).exchange
+    now = exchange.now()
+
+    def work(tx: Transaction) -> dict[str, Any]:
+        return {
+            "tasks": status.open_tasks(tx),
+            "jobs": status.open_jobs(tx),
+            "agents": status.agents(tx, now - exchange.settings.timing.held),
+            "backup": status.last_backup(tx),
+        }
+
+    found = await reading(request, work)
+    own = {
+        "version": __version__,
+        "now": now,
+        "database": exchange.database.dialect.name,
+        "store": exchange.database.stats(),
+        "streams": api_of(request).hub.streams,
+    }
+    return answered(own | found)
 
 
 @router.get(

@@ -243,7 +243,10 @@ class SyncAnswer(BaseModel):
 
 
 class Round(BaseModel):
-    """A round; numbers are null where it has none."""
+    """A round; numbers are null where it has none.
+
+    ``mean_success`` is the mean predicted chance of success of the tasks that it placed.
+    """
 
     seq: int
     state: str
@@ -256,6 +259,7 @@ class Round(BaseModel):
     makespan: float | None
     bound: float | None
     gap: float | None
+    mean_success: float | None
     counts: dict[str, Any]
     why: str | None
     regret: dict[str, Any] | None
@@ -270,7 +274,7 @@ class RoundPage(BaseModel):
 
 
 class RoundPlacement(BaseModel):
-    """Where a round placed a task."""
+    """Where a round placed a task, and what became of it; ``predicted`` are seconds."""
 
     task: str
     name: str
@@ -279,11 +283,19 @@ class RoundPlacement(BaseModel):
     slots: int
     state: str
     outcome: str | None
+    granted: float | None
+    started: float | None
+    ended: float | None
+    predicted: float | None
 
 
 class RoundDetail(Round):
-    """A round with its placements, a page of them."""
+    """A round with its placements, a page of them, and what kept other tasks from being placed.
 
+    ``blockers`` has, by code, how many tasks.
+    """
+
+    blockers: dict[str, int]
     placements: list[RoundPlacement]
     next_cursor: str | None
 
@@ -358,6 +370,38 @@ class PredictorState(BaseModel):
     state: str
 
 
+class Run(BaseModel):
+    """A run that has ended: what was predicted of it, and what was measured.
+
+    ``seconds`` are those that predictors learn from, null where it counts for success alone.
+    Predictions are null where the run came from elsewhere.
+    """
+
+    id: int
+    task: str
+    cluster: str
+    round: int | None
+    outcome: str
+    at: float
+    seconds: float | None
+    seconds_measured: float
+    weight: str
+    predicted: float | None
+    seconds_interval: list[float | None] | None
+    chance: float | None
+    chance_interval: list[float] | None
+    runner_up: str | None
+    runner_up_seconds: float | None
+    predictor: str | None
+
+
+class RunPage(BaseModel):
+    """Some runs that have ended, the newest first."""
+
+    items: list[Run]
+    next_cursor: str | None
+
+
 class Imported(BaseModel):
     """How many observations were added."""
 
@@ -388,6 +432,19 @@ class TokenPage(BaseModel):
 
     items: list[Token]
     next_cursor: str | None
+
+
+class Login(BaseModel):
+    """A path that signs a browser in, once, until a time."""
+
+    path: str
+    expires: float
+
+
+class LoginEnd(BaseModel):
+    """Whether a session was ended."""
+
+    ended: bool
 
 
 class Tenant(BaseModel):
@@ -427,6 +484,32 @@ class AuditPage(BaseModel):
 
     items: list[AuditEntry]
     next_cursor: str | None
+
+
+class AgentState(BaseModel):
+    """An agent, and when it was last heard."""
+
+    uid: str
+    cluster: str
+    backend: str
+    fences: bool
+    free: int
+    seen: float | None
+    heard: bool
+
+
+class Status(BaseModel):
+    """What the service is doing; ``store`` are figures of its database."""
+
+    version: str
+    now: float
+    database: str
+    store: dict[str, float]
+    tasks: dict[str, int]
+    jobs: dict[str, int]
+    streams: int
+    agents: list[AgentState]
+    backup: float | None
 
 
 class Health(BaseModel):

@@ -13,7 +13,7 @@ from walras.exchange.errors import ExchangeError, StoreError
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.held import Handler, Held, LostError
 from walras.exchange.runtime.metrics import Metrics
-from walras.exchange.service import events, idempotency, jobs, outcomes, rounds, tasks
+from walras.exchange.service import events, idempotency, jobs, outcomes, rounds, sessions, tasks
 from walras.exchange.store.statements import Statement, Transaction
 
 log = logging.getLogger("walras.exchange")
@@ -142,6 +142,7 @@ class Background:
             lambda tx: idempotency.forget(tx, now - kept.keep_keys, _BATCH),
             lambda tx: events.forget(tx, now - kept.keep_events, _BATCH),
             lambda tx: jobs.forget(tx, now - kept.keep_jobs),
+            lambda tx: sessions.forget(tx, now),
             lambda tx: rounds.forget(tx, kept.keep_snapshots),
         ]
         total = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -175,6 +176,7 @@ _ONE_ROUND = Statement(sa.select(*_ROUND).where(round_.c.id == given("seq")))
 _BLOBS = Statement(
     sa.select(round_.c.snapshot, round_.c.decision).where(round_.c.id == given("seq"))
 )
+_BLOCKERS = Statement(sa.select(round_.c.blockers).where(round_.c.id == given("seq")))
 _PLACED = (
     sa.select(
         placement.c.id,
@@ -185,6 +187,10 @@ _PLACED = (
         placement.c.slots,
         placement.c.state,
         placement.c.outcome,
+        placement.c.granted,
+        placement.c.started,
+        placement.c.ended,
+        placement.c.predicted,
     )
     .join(task, task.c.id == placement.c.task)
     .join(tenant, tenant.c.id == task.c.tenant)
@@ -239,6 +245,7 @@ def _round(row: Sequence[Any]) -> dict[str, Any]:
     made = dict(zip(names, row, strict=True))
     made["policy"] = json.loads(made["policy"])
     made["counts"] = json.loads(made["counts"] or "{}")
+    made["mean_success"] = made["counts"].pop("mean_success", None)
     made["regret"] = None if made["regret"] is None else json.loads(made["regret"])
     return made
 
@@ -255,6 +262,13 @@ def blobs(tx: Transaction, seq: int) -> tuple[bytes | None, bytes | None]:
     return tuple(None if blob is None else bytes(blob) for blob in row)  # type: ignore[return-value]
 
 
+def left_out(tx: Transaction, seq: int) -> dict[str, int]:
+    """Code of a blocker -> tasks that it kept a round from placing; empty before it ended."""
+    stored = tx.value(_BLOCKERS, seq=seq)
+    found: dict[str, int] = {} if stored is None else json.loads(zlib.decompress(bytes(stored)))
+    return found
+
+
 def placed(tx: Transaction, seq: int, owner: str | None, limit: int, cursor: int | None) -> Page:
     """Where a round placed tasks; a tenant sees its own."""
     asked: dict[str, Any] = {"seq": seq, "after": cursor or 0, "most": limit + 1}
@@ -262,7 +276,20 @@ def placed(tx: Transaction, seq: int, owner: str | None, limit: int, cursor: int
         rows = tx.rows(_PLACED_ALL, **asked)
     else:
         rows = tx.rows(_PLACED_OF, tenant=owner, **asked)
-    names = ("key", "task", "name", "tenant", "cluster", "slots", "state", "outcome")
+    names = (
+        "key",
+        "task",
+        "name",
+        "tenant",
+        "cluster",
+        "slots",
+        "state",
+        "outcome",
+        "granted",
+        "started",
+        "ended",
+        "predicted",
+    )
     shown, after = _cut(rows, limit, lambda row: dict(zip(names, row, strict=True)), "key")
     for one in shown:
         del one["key"]

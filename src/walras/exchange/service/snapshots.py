@@ -340,6 +340,7 @@ def round_columns(decision: Decision, taken: Snapshot) -> dict[str, Any]:
         "clusters": len(taken.clusters),
         "free": int(taken.clusters.free[taken.clusters.up].sum()),
         "left_free": int(taken.room.sum() - filled.sum()),
+        "mean_success": decision.mean_success if decision.placed.any() else None,
     }
     return {
         "snapshot_hash": taken.hash,

@@ -25,7 +25,8 @@ import sqlalchemy as sa
 
 from walras.exchange.errors import SchemaError, StoreError
 from walras.exchange.store.database import unusable
-from walras.exchange.store.migrate import revision_of
+from walras.exchange.store.migrate import connected, revision_of
+from walras.exchange.store.schema import BACKED_UP, meta
 
 _SECONDS = 3600.0  # that pg_dump may take
 # A start on the copy makes good what has gone on since: see walras.exchange.service.restored.
@@ -69,6 +70,21 @@ def backup(url: str, target: Path) -> None:
         raise _unwritable(error, target) from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def note(url: str, now: float) -> None:
+    """Keep in a database when it was backed up last, for the page of its status.
+
+    Args:
+        url: ``sqlite:///PATH`` or ``postgresql://…``.
+        now: The time, seconds since 1970.
+
+    Raises:
+        StoreError: The database cannot be written.
+    """
+    with connected(url) as connection:
+        connection.execute(sa.delete(meta).where(meta.c.name == BACKED_UP))
+        connection.execute(sa.insert(meta).values(name=BACKED_UP, value=repr(now)))
 
 
 def restore(source: Path, path: Path, *, replace: bool = True) -> Path | None:

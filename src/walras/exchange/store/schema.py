@@ -63,6 +63,9 @@ def _index(name: str, *columns: object, where: sa.ColumnElement[bool] | None = N
 meta = sa.Table("meta", metadata, sa.Column("name", sa.Text(), primary_key=True), _text("value"))
 """Facts of the home: the policy, the schema's identity."""
 
+BACKED_UP = "backed_up"
+"""The fact that tells when the home was backed up last."""
+
 tenant = sa.Table(
     "tenant",
     metadata,
@@ -89,6 +92,20 @@ credential = sa.Table(
     _real("created"),
     _real("expires", nullable=True),
     _real("revoked", nullable=True),
+    sa.UniqueConstraint("uid"),
+    sa.UniqueConstraint("hash"),
+)
+
+session = sa.Table(
+    "session",
+    metadata,
+    _key(),
+    _text("uid"),
+    _text("hash"),  # SHA-256 of the secret, hexadecimal
+    _text("kind"),  # link: signs in once; session: what a browser keeps
+    _of("credential", "credential"),  # the token that it acts for, and ends with
+    _real("created"),
+    _real("expires"),
     sa.UniqueConstraint("uid"),
     sa.UniqueConstraint("hash"),
 )
@@ -299,6 +316,9 @@ observation_quarantined = _index(
     observation.c.id,
     where=_is("weight = 'quarantined'"),
 )
+observation_cluster = _index(
+    "ix_observation_cluster", observation.c.cluster, observation.c.id
+)  # a cluster's runs
 observation_task = _index("ix_observation_task", observation.c.task)
 
 result_audit = sa.Table(

@@ -1,0 +1,44 @@
+"""Pages of clusters: the list, one cluster with what was predicted and measured."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from walras.exchange.api.routing import Uid, caller_of, needs
+from walras.exchange.pages.ask import ask, ask_if_allowed
+from walras.exchange.pages.render import PageRoute, shown
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/clusters", openapi_extra=needs("read-or-provider"))
+async def listed(request: Request) -> Response:
+    """All clusters that the caller sees."""
+    found = await ask(request, "/v1/clusters", limit=500)
+    return shown(request, "clusters.html", clusters=found["items"])
+
+
+@router.get("/clusters/{uid:name}", openapi_extra=needs("read-or-provider"))
+async def one(request: Request, uid: Uid) -> Response:
+    """A cluster: its state and agents, how well its runs were foreseen, drain and cordon."""
+    found, status, runs = await asyncio.gather(
+        ask(request, f"/v1/clusters/{uid}"),
+        ask_if_allowed(request, "/v1/status"),
+        ask_if_allowed(request, "/v1/observations", cluster=uid, limit=50),
+    )
+    agents = [a for a in (status or {"agents": []})["agents"] if a["cluster"] == uid]
+    caller = caller_of(request)
+    may_change = caller.tenant is None and bool(
+        {"operate", "admin", f"provider:{uid}"} & caller.scopes
+    )
+    return shown(
+        request,
+        "cluster.html",
+        cluster=found,
+        agents=agents if status else None,
+        runs=None if runs is None else runs["items"],
+        may_change=may_change,
+    )

@@ -1,0 +1,36 @@
+"""The routes of the pages, and which of them need no session."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from walras.exchange.api.app import Pages
+from walras.exchange.pages import (
+    changes,
+    clusters,
+    predictors,
+    reference,
+    rounds,
+    signing,
+    status,
+    tasks,
+)
+from walras.exchange.pages.files import Files
+
+
+def _install(app: FastAPI) -> None:
+    for module in (
+        rounds,
+        tasks,
+        clusters,
+        predictors,
+        status,
+        reference,
+        changes,
+        signing,
+    ):
+        app.include_router(module.router)
+    app.mount("/static", Files())
+
+
+PAGES = Pages(_install, open=("/login", "/static/"), sign_in="/login")

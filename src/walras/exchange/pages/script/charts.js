@@ -1,0 +1,83 @@
+// Draw the charts of a page. Each is a function from what the API answered to rows (what the CSV
+// has), and from rows to an option of ECharts; python.js has the lines that draw the same.
+import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
+import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent } from "echarts/components";
+import * as echarts from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+import { send } from "./api.js";
+import { blockers } from "./charts/blockers.js";
+import { flips } from "./charts/flips.js";
+import { gantt } from "./charts/gantt.js";
+import { regret } from "./charts/regret.js";
+import { reliability } from "./charts/reliability.js";
+import { rounds } from "./charts/rounds.js";
+import { times } from "./charts/times.js";
+import { python } from "./python.js";
+import { tools } from "./tools.js";
+
+echarts.use([BarChart, CustomChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent,
+  GridComponent, LegendComponent, TooltipComponent, CanvasRenderer]);
+
+const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times };
+const drawn = new WeakMap();
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name) => style.getPropertyValue(`--${name}`).trim();
+  return { text: of("text"), soft: of("soft"), line: of("line"), panel: of("panel"), accent: of("accent"), good: of("good"), bad: of("bad"), warn: of("warn") };
+}
+
+function base(palette) {
+  const axis = { axisLine: { lineStyle: { color: palette.line } }, axisLabel: { color: palette.soft, hideOverlap: true }, splitLine: { lineStyle: { color: palette.line } }, nameTextStyle: { color: palette.soft } };
+  return {
+    animation: false,
+    aria: { enabled: true },
+    textStyle: { color: palette.text, fontFamily: "system-ui, sans-serif" },
+    legend: { top: 0, textStyle: { color: palette.soft } },
+    grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
+    tooltip: { renderMode: "richText", confine: true, backgroundColor: palette.panel, borderColor: palette.line, textStyle: { color: palette.text } },
+    axis,
+  };
+}
+
+function empty(canvas, text) {
+  const held = drawn.get(canvas);
+  if (held) { held.chart.dispose(); drawn.delete(canvas); }
+  const made = document.createElement("p");
+  made.className = "empty";
+  made.textContent = text;
+  canvas.replaceChildren(made);
+}
+
+async function draw(figure) {
+  const kind = KINDS[figure.dataset.chart];
+  const canvas = figure.querySelector(".canvas");
+  let rows;
+  try {
+    rows = kind.rows(await send("GET", figure.dataset.src.split("#")[0]));
+  } catch (error) {
+    empty(canvas, `The data cannot be had: ${error.message}`);
+    return;
+  }
+  if (rows.length === 0) {
+    empty(canvas, kind.empty);
+    return;
+  }
+  let held = drawn.get(canvas);
+  if (!held) {
+    canvas.replaceChildren();
+    held = { chart: echarts.init(canvas) };
+    drawn.set(canvas, held);
+    new ResizeObserver(() => held.chart.isDisposed() || held.chart.resize()).observe(canvas);
+  }
+  const palette = colours();
+  if (kind.height) canvas.style.height = `${kind.height(rows)}px`;
+  held.chart.resize();
+  held.chart.setOption(kind.option(rows, palette, base(palette)), { notMerge: true });
+  held.rows = rows;
+  tools(figure, held, () => python(figure));
+}
+
+export function drawAll() {
+  for (const figure of document.querySelectorAll("[data-chart]")) draw(figure);
+}

@@ -1,0 +1,55 @@
+// Forms that change something: data-api="POST /v1/…" sends their fields as JSON.
+import { send } from "./api.js";
+import { ask, note } from "./notes.js";
+
+const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
+function pairs(text, kind) {
+  return Object.fromEntries(lines(text).map((line) => {
+    const [name, ...rest] = line.split("=");
+    const value = rest.join("=").trim();
+    const made = kind === Number ? Number(value) : value;
+    if (!name.trim() || value === "" || Number.isNaN(made)) throw new Error(`write ${line} as name=${kind === Number ? "number" : "value"}`);
+    return [name.trim(), made];
+  }));
+}
+
+// Fields that are left empty are left out: the service has its own values for them.
+function task(fields) {
+  const made = { name: fields.get("name"), command: lines(fields.get("command")) };
+  if (fields.get("features").trim()) made.features = pairs(fields.get("features"), Number);
+  if (fields.get("requires").trim()) made.requires = pairs(fields.get("requires"), String);
+  for (const name of ["slots", "priority", "min_success", "max_attempts", "time_limit"]) {
+    if (fields.get(name) !== "") made[name] = Number(fields.get(name));
+  }
+  return made;
+}
+
+async function submit(form) {
+  const [method, path] = form.dataset.api.split(" ");
+  if (form.dataset.ask && !(await ask(form.dataset.ask))) return;
+  const button = form.querySelector("button");
+  button.disabled = true;
+  try {
+    const body = form.dataset.shape === "task" ? task(new FormData(form)) : JSON.parse(form.dataset.body ?? "{}");
+    const found = await send(method, path, body);
+    const then = form.dataset.then?.replace(/\{(\w+)\}/g, (_, name) => found[name]);
+    if (then) location.assign(then);
+    else {
+      note(`${button.textContent.trim()}: done.`);
+      document.getElementById("main").dispatchEvent(new CustomEvent("walras:renew"));
+    }
+  } catch (error) {
+    note(error.message, true);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+export function sendForms() {
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form[data-api]")) return;
+    event.preventDefault();
+    submit(event.target);
+  });
+}

@@ -1,0 +1,31 @@
+// What every page does: it renews itself, sends its forms to the API, and draws its charts.
+import "htmx.org";
+import { listen } from "./live.js";
+import { sendForms } from "./forms.js";
+import { keepTimes } from "./times.js";
+import { offerThemes } from "./theme.js";
+import { answerWhatIf } from "./whatif.js";
+
+offerThemes();
+keepTimes();
+sendForms();
+answerWhatIf();
+
+const main = document.getElementById("main");
+
+async function draw() {
+  if (!document.querySelector("[data-chart]")) return;
+  const charts = await import("./charts.js");
+  charts.drawAll();
+}
+
+// A page whose topics have changed is asked for again; its charts ask the API themselves.
+listen((topics) => {
+  const shown = (main.dataset.topics ?? "").split(" ").filter(Boolean);
+  if (!shown.some((topic) => topics.has(topic))) return;
+  main.dispatchEvent(new CustomEvent("walras:renew"));
+  draw();
+});
+main.addEventListener("htmx:after:swap", draw);
+document.addEventListener("walras:theme", draw);
+draw();

@@ -1,0 +1,67 @@
+// The lines of Python that draw what a chart shows; tests run them.
+const HEAD = (url) => `import matplotlib.pyplot as plt
+import pandas as pd
+import walras as wl
+
+client = wl.exchange.Client("${url}", open("my.token").read().strip())
+`;
+const FRAME = "frame = pd.DataFrame([one.model_dump() for one in found])\n";
+const argument = (src, name) => new URL(src, location.origin).searchParams.get(name);
+
+const BODIES = {
+  rounds: () => `found = [one for one in client.rounds.list(most=100) if one.ended]
+${FRAME}counts = pd.json_normalize(frame.counts)
+plt.bar(frame.seq, counts.placed, label="placed")
+plt.bar(frame.seq, counts.tasks - counts.placed, bottom=counts.placed, label="left")
+plt.xlabel("round")
+plt.ylabel("tasks")
+plt.legend()
+plt.twinx().plot(frame.seq, frame.makespan, color="black")
+`,
+  regret: () => `found = [one for one in client.rounds.list(most=100) if one.regret and one.regret["prediction"]]
+frame = pd.json_normalize([one.model_dump() for one in found])
+plt.plot(frame.seq, frame["regret.prediction.predicted"], label="predicted")
+plt.plot(frame.seq, frame["regret.prediction.measured"], label="measured")
+plt.plot(frame.seq, frame["regret.solver.seconds"], label="solver, at most")
+plt.xlabel("round")
+plt.ylabel("seconds")
+plt.legend()
+`,
+  gantt: (src) => `found = client.rounds.show(${src.split("/")[3].split("?")[0]}).placements
+${FRAME}frame = frame.dropna(subset=["granted"])
+end = frame.ended.fillna(frame.granted + frame.predicted)
+plt.barh(frame.cluster, end - frame.granted, left=frame.granted - frame.granted.min(), alpha=0.5)
+plt.xlabel("seconds since the first grant")
+`,
+  blockers: (src) => `found = client.rounds.show(${src.split("/")[3].split("?")[0]}).blockers
+plt.barh(list(found), list(found.values()))
+plt.xlabel("tasks")
+`,
+  times: (src) => `found = client.predictors.runs("${argument(src, "cluster")}", most=500)
+${FRAME}frame = frame.dropna(subset=["predicted", "seconds"])
+plt.loglog(frame.predicted, frame.seconds, ".")
+plt.axline((1, 1), slope=1)
+plt.xlabel("predicted seconds")
+plt.ylabel("measured seconds")
+`,
+  reliability: (src) => `found = client.predictors.runs("${argument(src, "cluster")}", most=500)
+${FRAME}frame = frame.dropna(subset=["chance"])
+group = (10 * frame.chance).clip(upper=9).astype(int)
+good = (frame.outcome == "completed").groupby(group).mean()
+plt.plot(frame.chance.groupby(group).mean(), good, "o")
+plt.axline((0, 0), slope=1)
+plt.xlabel("predicted chance")
+plt.ylabel("share that completed")
+`,
+  flips: () => `found = client.predictors.runs(most=500)
+${FRAME}frame = frame.dropna(subset=["predicted", "seconds", "runner_up_seconds"])
+plt.loglog(frame.runner_up_seconds / frame.predicted, frame.seconds / frame.predicted, ".")
+plt.axline((1, 1), slope=1)
+plt.xlabel("runner-up: its predicted time, of the chosen cluster's")
+plt.ylabel("measured time, of the predicted one")
+`,
+};
+
+export function python(figure) {
+  return HEAD(location.origin) + BODIES[figure.dataset.chart](figure.dataset.src) + "plt.show()\n";
+}

@@ -1,0 +1,43 @@
+// What a drain would do, played on what is stored now; nothing is published.
+import { send } from "./api.js";
+import { note } from "./notes.js";
+
+const seconds = (value) => (value === null ? "none" : value < 60 ? `${value.toPrecision(2)} s` : value < 3600 ? `${(value / 60).toPrecision(2)} min` : `${(value / 3600).toPrecision(3)} h`);
+
+function line(list, text) {
+  const made = document.createElement("li");
+  made.textContent = text;
+  list.append(made);
+}
+
+function show(place, uid, found) {
+  const box = document.createElement("section");
+  const head = document.createElement("h2");
+  head.textContent = `If ${uid} were drained now`;
+  const list = document.createElement("ul");
+  line(list, `The next round would place ${found.placed} tasks and leave ${found.unplaced}.`);
+  line(list, `Its makespan: ${seconds(found.figures.makespan)}, with ${uid} ${seconds(found.figures.makespan_before)}.`);
+  line(list, `${found.moves.length + found.more} tasks would go elsewhere or wait.`);
+  for (const [code, count] of Object.entries(found.blockers)) line(list, `${count} kept by ${code}`);
+  box.append(head, list);
+  place.replaceChildren(box);
+}
+
+export function answerWhatIf() {
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-whatif]");
+    if (!button) return;
+    const place = document.querySelector("[data-whatif-answer]");
+    button.disabled = true;
+    place.textContent = "Playing the round…";
+    try {
+      const uid = button.dataset.whatif;
+      show(place, uid, await send("POST", "/v1/rounds:whatif", { drain: [uid] }));
+    } catch (error) {
+      place.textContent = "";
+      note(error.message, true);
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
