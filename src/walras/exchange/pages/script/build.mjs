@@ -1,10 +1,10 @@
 // Bundle the scripts of the pages: one file that every page loads, and the charts beside it, which
-// are loaded where a page has one.
+// are loaded where a page has one. The folder to write to is given.
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const folder = fileURLToPath(new URL("../static/built", import.meta.url));
+const folder = process.argv[2];
 rmSync(folder, { recursive: true, force: true });
 await build({
   entryPoints: [fileURLToPath(new URL("main.js", import.meta.url))],

@@ -1,5 +1,6 @@
 // Forms that change something: data-api="POST /v1/…" sends their fields as JSON.
 import { send } from "./api.js";
+import { renew } from "./live.js";
 import { ask, note } from "./notes.js";
 
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -37,7 +38,7 @@ async function submit(form) {
     if (then) location.assign(then);
     else {
       note(`${button.textContent.trim()}: done.`);
-      document.getElementById("main").dispatchEvent(new CustomEvent("walras:renew"));
+      renew("now");
     }
   } catch (error) {
     note(error.message, true);

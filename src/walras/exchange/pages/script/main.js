@@ -1,6 +1,6 @@
 // What every page does: it renews itself, sends its forms to the API, and draws its charts.
 import "htmx.org";
-import { listen } from "./live.js";
+import { listen, renew } from "./live.js";
 import { sendForms } from "./forms.js";
 import { keepTimes } from "./times.js";
 import { offerThemes } from "./theme.js";
@@ -23,7 +23,7 @@ async function draw() {
 listen((topics) => {
   const shown = (main.dataset.topics ?? "").split(" ").filter(Boolean);
   if (!shown.some((topic) => topics.has(topic))) return;
-  main.dispatchEvent(new CustomEvent("walras:renew"));
+  renew();
   draw();
 });
 main.addEventListener("htmx:after:swap", draw);

@@ -8,8 +8,9 @@ export const regret = {
   })),
   option: (rows, palette, base) => ({
     ...base,
+    grid: { ...base.grid, bottom: 28 },
     tooltip: { ...base.tooltip, trigger: "axis" },
-    xAxis: { ...base.axis, type: "category", data: rows.map((row) => row.round), name: "round" },
+    xAxis: { ...base.axis, type: "category", data: rows.map((row) => row.round), name: "round", nameLocation: "middle", nameGap: 26 },
     yAxis: { ...base.axis, type: "value", name: "seconds" },
     series: [["predicted", palette.accent], ["measured", palette.warn]].map(([name, color]) => (
       { name, type: "line", data: rows.map((row) => row[name]), symbolSize: 5, itemStyle: { color }, lineStyle: { color } }

@@ -8,8 +8,9 @@ export const rounds = {
   })),
   option: (rows, palette, base) => ({
     ...base,
+    grid: { ...base.grid, bottom: 28 },
     tooltip: { ...base.tooltip, trigger: "axis" },
-    xAxis: { ...base.axis, type: "category", data: rows.map((row) => row.round), name: "round" },
+    xAxis: { ...base.axis, type: "category", data: rows.map((row) => row.round), name: "round", nameLocation: "middle", nameGap: 26 },
     yAxis: [
       { ...base.axis, type: "value", name: "tasks" },
       { ...base.axis, type: "value", name: "seconds", splitLine: { show: false } },

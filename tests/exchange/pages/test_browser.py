@@ -1,0 +1,271 @@
+"""What a person does in a browser: Debian's Chromium, on a service with agents of this machine.
+
+No page may ask another address, write an error into the console, or fail axe-core's checks.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exchange.pages.world import World
+
+from walras.exchange.pages.files import built
+
+playwright = pytest.importorskip("playwright.sync_api")
+expect = playwright.expect
+
+CHROMIUM = shutil.which("chromium")
+AXE = Path(__file__).parents[3] / "build" / "pages" / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = ("/rounds", "/tasks", "/clusters", "/predictors", "/status", "/reference", "/submit")
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+    pytest.mark.skipif(not built(), reason="the scripts are not built: ./dev pages"),
+]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A service with two clusters, on which tasks have run."""
+    with World(tmp_path_factory.mktemp("world")) as made:
+        made.agent("east")
+        made.agent("west")
+        for k in range(6):
+            command = ["sh", "-c", f"echo printed {k}"]
+            made.client.tasks.submit(f"done-{k}", command, features={"layers": float(k % 3 + 1)})
+        made.client.tasks.submit("never", ["true"], requires={"gpu": "h100"})
+        _until_ended(made, 6)
+        yield made
+
+
+def _until_ended(world: World, count: int) -> None:
+    import time  # used here alone
+
+    end = time.monotonic() + 60.0
+    while len(world.client.tasks.list(state=["succeeded"])) < count:
+        assert time.monotonic() < end, "the tasks do not end"
+        time.sleep(0.3)
+
+
+def _placing(world: World) -> str:
+    """The page of a round that placed tasks."""
+    return next(f"/rounds/{one.seq}" for one in world.client.rounds.list() if one.makespan)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser."""
+    with playwright.sync_playwright() as run:
+        browser = run.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page whose errors and outside requests are noted, signed in."""
+
+    def __init__(self, browser: Any, world: World, **options: Any) -> None:
+        self.context = browser.new_context(base_url=world.url, **options)
+        self.page = self.context.new_page()
+        self.faults: list[str] = []
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url, world.url))
+        self.page.goto(world.link())
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(message.text)
+
+    def _asked(self, url: str, own: str) -> None:
+        if not url.startswith((own, "blob:")):
+            self.faults.append(f"asks {url}")
+
+    def close(self) -> None:
+        """Close it; there was no fault."""
+        self.context.close()
+        assert self.faults == []
+
+
+@pytest.fixture
+def watched(chromium: Any, world: World) -> Iterator[Watched]:
+    """A wide page."""
+    made = Watched(chromium, world, viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()
+
+
+def test_submit_watch_the_round_land_and_read_the_receipt(watched: Watched) -> None:
+    page = watched.page
+    expect(page).to_have_url(re.compile("/rounds$"))
+    expect(page.locator("[data-live]")).to_have_text("live")
+    before = int(page.locator("tbody tr td a").first.inner_text())
+    page.goto("/submit")
+    page.get_by_label("Name", exact=True).fill("by-hand")
+    page.get_by_label("Command").fill("sh\n-c\nsleep 1; echo from the page")
+    page.get_by_label("Features").fill("layers=2")
+    page.get_by_role("button", name="Submit").click()
+    expect(page).to_have_url(re.compile("/tasks/t-"))
+    expect(page.locator("h1 .state")).to_have_text("succeeded", timeout=30_000)
+    expect(page.locator("pre.log")).to_have_text("from the page\n")
+    expect(page.get_by_text("What binds:")).to_be_visible()
+    expect(page.get_by_role("row", name="Runner-up")).to_be_visible()
+    page.get_by_role("link", name="Rounds").click()
+    after = int(page.locator("tbody tr td a").first.inner_text())
+    assert after > before
+
+
+def test_a_page_renews_itself_without_being_asked(watched: Watched, world: World) -> None:
+    page = watched.page
+    page.goto("/tasks?state=pending")
+    expect(page.locator("[data-live]")).to_have_text("live")
+    world.client.tasks.submit("appears", ["true"], requires={"gpu": "a100"})
+    expect(page.get_by_role("link", name="appears")).to_be_visible(timeout=5_000)
+    page.evaluate("() => { document.querySelector('input[name=name]').value = 'typing' }")
+    world.client.tasks.submit("too", ["true"], requires={"gpu": "a100"})
+    expect(page.get_by_role("link", name="too")).to_be_visible(timeout=5_000)
+    assert page.locator("input[name=name]").input_value() == "typing", "what is typed stays"
+
+
+def test_a_waiting_task_says_why_and_is_cancelled(watched: Watched, world: World) -> None:
+    uid = world.client.tasks.submit("stuck", ["true"], requires={"gpu": "b200"}).uid
+    page = watched.page
+    page.goto(f"/tasks/{uid}")
+    expect(page.locator(".blockers li")).to_contain_text(["label gpu=b200: 0 of 2"], timeout=10_000)
+    expect(page.locator(".blockers li").first).to_be_visible(timeout=10_000)
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Yes").click()
+    expect(page.locator("h1 .state")).to_have_text("cancelled")
+
+
+def test_what_if_then_drain_then_back(watched: Watched) -> None:
+    page = watched.page
+    page.goto("/clusters/west")
+    page.get_by_role("button", name="What if it were drained?").click()
+    expect(page.get_by_role("heading", name="If west were drained now")).to_be_visible(
+        timeout=20_000
+    )
+    page.get_by_role("button", name="Drain", exact=True).click()
+    page.get_by_role("button", name="No").click()
+    expect(page.locator("h1 .state")).to_have_text("up")
+    page.get_by_role("button", name="Drain", exact=True).click()
+    page.get_by_role("button", name="Yes").click()
+    expect(page.locator("h1 .state")).to_have_text("draining")
+    page.get_by_role("button", name="Uncordon").click()
+    expect(page.locator("h1 .state")).to_have_text("up")
+
+
+def test_charts_are_drawn_and_offer_their_data_an_image_and_python(
+    watched: Watched, world: World, tmp_path: Path
+) -> None:
+    page = watched.page
+    for path, kinds in (
+        ("/rounds", ("rounds", "regret")),
+        (_placing(world), ("gantt",)),
+        ("/clusters/east", ("times", "reliability")),
+    ):
+        page.goto(path)
+        for kind in kinds:
+            chart = page.locator(f"#chart-{kind}")
+            if kind == "regret":  # rounds are accounted for later
+                expect(chart.locator(".canvas")).not_to_have_text("The chart appears here.")
+                continue
+            expect(chart.locator("canvas")).to_be_visible(timeout=10_000)
+            with page.expect_download() as waits:
+                chart.get_by_role("button", name="data as CSV").click()
+            waits.value.save_as(tmp_path / "data.csv")
+            head, *lines = (tmp_path / "data.csv").read_text().splitlines()
+            assert "," in head
+            assert lines
+            with page.expect_download() as waits:
+                chart.get_by_role("button", name="image").click()
+            waits.value.save_as(tmp_path / "image.png")
+            assert (tmp_path / "image.png").read_bytes().startswith(b"\x89PNG")
+            chart.get_by_role("button", name="Python").click()
+            expect(chart.locator("pre")).to_contain_text("import walras as wl")
+
+
+def test_the_python_of_a_chart_draws_it(
+    watched: Watched, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    Path("my.token").write_text((world.folder / "home" / "admin.token").read_text())
+    page = watched.page
+    for path in ("/rounds", _placing(world), "/clusters/east"):
+        page.goto(path)
+        for chart in page.locator("[data-chart]").all():
+            chart.get_by_role("button", name="Python").click()
+            code = chart.locator("pre").inner_text()
+            exec(compile(code, path, "exec"), {})  # what a user would paste
+            assert plt.gca().has_data()
+            plt.close("all")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_page_passes_axe(chromium: Any, world: World, dark: bool) -> None:
+    seen = Watched(chromium, world, color_scheme="dark" if dark else "light", bypass_csp=True)
+    task = world.client.tasks.list(most=1)[0].uid
+    for path in (*PAGES, "/rounds/1", "/rounds/1/diff/2", "/clusters/east", f"/tasks/{task}"):
+        seen.page.goto(path)
+        seen.page.wait_for_timeout(400)
+        seen.page.add_script_tag(path=str(AXE))
+        found = seen.page.evaluate("() => axe.run()")["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
+    seen.close()
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(chromium: Any, world: World) -> None:
+    seen = Watched(chromium, world, viewport={"width": 390, "height": 844})
+    for path in (*PAGES, "/rounds/1", "/clusters/east"):
+        seen.page.goto(path)
+        wide = seen.page.evaluate("() => document.documentElement.scrollWidth")
+        assert wide <= 390, path
+    seen.close()
+
+
+def test_the_keyboard_is_enough(watched: Watched) -> None:
+    page = watched.page
+    page.goto("/tasks")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        focused = page.evaluate("() => document.activeElement.textContent.trim()")
+        if focused.startswith("done-"):
+            break
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/tasks/t-"))
+
+
+def test_dark_mode_is_chosen_and_kept(watched: Watched) -> None:
+    page = watched.page
+    page.goto("/rounds")
+    button = page.locator("[data-theme-button]")
+    light = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    button.click()
+    button.click()
+    expect(button).to_have_text("Theme: dark")
+    dark = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.reload()
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_who_signs_out_has_to_sign_in_again(watched: Watched) -> None:
+    page = watched.page
+    page.get_by_role("button", name="Sign out").click()
+    expect(page).to_have_url(re.compile("/login$"))
+    page.wait_for_timeout(700)  # a session is believed for half a second
+    page.goto("/rounds")
+    expect(page).to_have_url(re.compile("/login$"))

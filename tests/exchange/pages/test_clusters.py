@@ -1,0 +1,43 @@
+"""Pages of clusters."""
+
+from __future__ import annotations
+
+from tests.exchange.pages.conftest import Site
+
+
+def test_the_list_says_who_is_heard(site: Site) -> None:
+    assert "No cluster yet" in site.words("/clusters")
+    site.served.put("/v1/clusters/c1", {"slots": 4, "labels": {"gpu": "h100"}, "price": 1.5})
+    words = site.words("/clusters")
+    assert "c1 up silent" in words
+    assert "gpu=h100" in words
+    assert "c1" not in site.words("/clusters", "provider-c2")
+
+
+def test_a_cluster_has_its_runs_and_its_agents(site: Site) -> None:
+    uid, grant = site.served.running("one")
+    assert "No run has ended here yet" in site.words("/clusters/c1")
+    done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
+    site.served.sync(9, finished=[done | {"seconds": 1.0}])
+    text = site.text("/clusters/c1")
+    assert f'<a href="/tasks/{uid}">' in text
+    assert "/v1/observations?limit=500&amp;cluster=c1" in text
+    assert "its runs end themselves" in text
+
+
+def test_only_who_may_is_offered_a_change(site: Site) -> None:
+    site.served.put("/v1/clusters/c1", {"slots": 4})
+    offered = {
+        role: ("Drain" in words, "What if it were drained?" in words)
+        for role in ("admin", "operator", "provider-c1", "reader", "alpha")
+        if (words := site.words("/clusters/c1", role))
+    }
+    assert offered == {
+        "admin": (True, True),
+        "operator": (True, True),
+        "provider-c1": (True, False),
+        "reader": (False, False),
+        "alpha": (False, False),
+    }
+    site.served.post("/v1/clusters/c1:drain")
+    assert "Uncordon" in site.words("/clusters/c1")

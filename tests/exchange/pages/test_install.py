@@ -1,0 +1,100 @@
+"""Every page needs a session and shows each role what its token may see; no page asks elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from tests.exchange.api.serving import ROLES
+from tests.exchange.pages.conftest import Site
+
+from walras.exchange.api.app import routes
+from walras.exchange.pages.install import PAGES
+
+_READ = {"admin", "operator", "reader", "alpha", "alpha-read", "beta"}
+_ALL = {"admin", "operator", "reader"}
+_PROVIDERS = {"provider-c1", "provider-c2"}
+MAY = {
+    "/": _READ | _PROVIDERS,
+    "/rounds": _READ,
+    "/rounds/1": _READ,
+    "/rounds/1/diff/2": _READ,
+    "/rounds/diff?seq=1&other=2": _READ,
+    "/tasks": _READ,
+    "/tasks/{mine}": _READ - {"beta"},
+    "/submit": {"admin", "submitter", "alpha", "alpha-submit", "beta"},
+    "/clusters": _READ | _PROVIDERS,
+    "/clusters/c1": _READ | {"provider-c1"},
+    "/predictors": _READ,
+    "/status": _ALL,
+    "/reference": _READ | _PROVIDERS,
+}
+"""Page -> roles that see it."""
+
+
+def _paths(app: FastAPI) -> set[str]:
+    parts = [app, *(getattr(route, "original_router", None) for route in app.routes)]
+    routes = [route for part in parts if part is not None for route in part.routes]
+    return {re.sub(r"\{\w+:name\}", "*", route.path) for route in routes if hasattr(route, "path")}
+
+
+@pytest.fixture
+def filled(site: Site) -> dict[str, str]:
+    """What the paths name: a task of tenant alpha that runs, and two rounds."""
+    mine, _ = site.served.running("mine", "alpha")
+    site.served.task("waits", "alpha", requires={"gpu": "none"})
+    site.served.post("/v1/rounds:run")
+    site.served.round()
+    return {"mine": mine}
+
+
+def test_each_role_sees_the_pages_that_it_may(site: Site, filled: dict[str, str]) -> None:
+    for path, may in MAY.items():
+        for role in ROLES:
+            if role in ("submitter", "alpha-submit"):
+                continue  # cannot sign in: they read nothing
+            status = site.get(path.format(**filled), role).status_code
+            seen = status in (200, 303)
+            assert seen == (role in may), f"{role} {path}: {status}"
+            assert seen or status in (403, 404)
+
+
+def test_all_pages_are_in_that_table(quick_site: Site) -> None:
+    app: Any = quick_site.served.app.app
+    named = {re.sub(r"/(\d+|c1|\{mine\})", "/*", path.partition("?")[0]) for path in MAY}
+    assert _paths(app) - _paths(routes()) == named | {"/login", "/changes", "/static"}
+
+
+def test_without_a_session_a_browser_is_sent_to_sign_in(site: Site, filled: dict[str, str]) -> None:
+    for path in MAY:
+        answer = site.get(path.format(**filled), None)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+        answer = site.served.client.get(path.format(**filled), follow_redirects=False)
+        assert answer.status_code == 401, "a program gets a problem"
+    answer = site.get("/v1/tasks", None)
+    assert answer.status_code == 401, "the API sends nobody elsewhere"
+
+
+def test_no_page_names_another_address_or_has_inline_scripts(
+    site: Site, filled: dict[str, str]
+) -> None:
+    for path in MAY:
+        answer = site.get(path.format(**filled))
+        if answer.status_code == 303:
+            continue
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'self'")
+        assert "unsafe" not in policy
+        loaded = re.findall(
+            r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", answer.text
+        )
+        assert loaded
+        assert all(one.startswith("/static/") for one in loaded)
+        assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|javascript:", answer.text)
+
+
+def test_only_the_pages_of_signing_in_and_files_are_open() -> None:
+    assert PAGES.open == ("/login", "/static/")
+    assert PAGES.sign_in == "/login"

@@ -1,0 +1,42 @@
+"""The page of predictors."""
+
+from __future__ import annotations
+
+import json
+
+from tests.exchange.pages.conftest import Site
+
+from walras.exchange.store.schema import predictor
+from walras.exchange.store.statements import Transaction, inserting
+
+_ADD = inserting(predictor)
+_SCORES = json.dumps({"why": "12 of 200 runs", "runs": 12})
+
+
+def test_it_says_what_is_next_where_there_is_none(site: Site) -> None:
+    assert "No predictor yet" in site.words("/predictors")
+    assert "Train now" in site.words("/predictors")
+    assert "Train now" not in site.words("/predictors", "reader")
+
+
+def test_a_shadow_can_be_promoted(site: Site) -> None:
+    def add(tx: Transaction, now: float) -> None:
+        tx.run(
+            _ADD,
+            version=7,
+            state="shadow",
+            sha256="x",
+            model=b"",
+            clusters='["c1"]',
+            trained_to=0,
+            scores=_SCORES,
+            created=1.0,
+            decided=None,
+        )
+
+    site.served.exchange.write(add)
+    words = site.words("/predictors")
+    assert "7 shadow" in words
+    assert "12 of 200 runs" in words
+    assert 'data-body="{&#34;version&#34;: 7}"' in site.text("/predictors")
+    assert "Promote" not in site.words("/predictors", "reader")
