@@ -27,13 +27,13 @@ plt.xlabel("round")
 plt.ylabel("seconds")
 plt.legend()
 `,
-  gantt: (src) => `found = client.rounds.show(${src.split("/")[3].split("?")[0]}).placements
+  gantt: (src) => `found = client.rounds.get(${src.split("/")[3].split("?")[0]}).placements
 ${FRAME}frame = frame.dropna(subset=["granted"])
 end = frame.ended.fillna(frame.granted + frame.predicted)
 plt.barh(frame.cluster, end - frame.granted, left=frame.granted - frame.granted.min(), alpha=0.5)
 plt.xlabel("seconds since the first grant")
 `,
-  blockers: (src) => `found = client.rounds.show(${src.split("/")[3].split("?")[0]}).blockers
+  blockers: (src) => `found = client.rounds.get(${src.split("/")[3].split("?")[0]}).blockers
 plt.barh(list(found), list(found.values()))
 plt.xlabel("tasks")
 `,
