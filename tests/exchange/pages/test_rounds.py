@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
+
+import sqlalchemy as sa
 from tests.exchange.pages.conftest import Site
+
+from walras.exchange.store.schema import round_
+from walras.exchange.store.statements import Statement, Transaction, document, given
+
+_CHANGE = Statement(
+    sa.update(round_)
+    .where(round_.c.id == given("seq_"))
+    .values(blockers=given("blockers_"), counts=given("counts_"))
+)
 
 
 def _two(site: Site) -> str:
@@ -31,10 +43,22 @@ def test_a_round_has_its_plan_its_figures_and_its_blockers(site: Site) -> None:
     assert f'<a href="/tasks/{uid}">first</a>' in text
     assert 'data-src="/v1/rounds/1?limit=500"' in text
     assert "Accounted for once all of its runs have ended" in text
-    blocked = site.served.get("/v1/rounds/2")["blockers"]
+
+
+def test_a_round_tells_what_it_left_and_by_which_blockers(site: Site) -> None:
+    _two(site)
+    kept = zlib.compress(document({"slots": 12, "behind": 1234}).encode())
+
+    def change(tx: Transaction, now: float) -> None:
+        tx.run(_CHANGE, seq_=2, blockers_=kept, counts_=document({"tasks": 1300, "listed": 1290}))
+
+    site.served.exchange.write(change)
+    assert site.served.get("/v1/rounds/2")["blockers"] == {"behind": 1234, "slots": 12}
     words = site.words("/rounds/2")
-    for code, count in blocked.items():
-        assert f"{code} {count}" in words
+    assert "behind 1,234 behind … tasks slots 12 slots asked …, free …" in words
+    assert "10 of those that waited were not looked at one by one" in words
+    assert "every task that waited was placed" not in words
+    assert "every task that waited was placed" in site.words("/rounds/1")
 
 
 def test_two_rounds_are_compared(site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -73,5 +74,5 @@ async def diff(request: Request, seq: Seq, other: Seq) -> Response:
     return shown(request, "diff.html", diff=found, rounds=(left, right))
 
 
-_CODES = {code: words.replace("{word}", "…") for code, words in WORDS.items()}
-"""Code of a blocker -> its words, with places for its numbers."""
+_CODES = {code: re.sub(r"\{[^}]*\}", "…", words) for code, words in WORDS.items()}
+"""Code of a blocker -> its words, without its numbers."""

@@ -1,10 +1,13 @@
 // The lines of Python that draw what a chart shows; tests run them.
-const HEAD = (url) => `import matplotlib.pyplot as plt
+const HEAD = (url) => `from pathlib import Path
+
+import matplotlib.pyplot as plt
 import pandas as pd
 import walras as wl
 
-client = wl.exchange.Client("${url}", open("my.token").read().strip())
-`;
+token = Path("my.token").read_text().strip()
+with wl.exchange.Client("${url}", token) as client:
+    `;
 const FRAME = "frame = pd.DataFrame([one.model_dump() for one in found])\n";
 const argument = (src, name) => new URL(src, location.origin).searchParams.get(name);
 
@@ -40,7 +43,7 @@ plt.xlabel("tasks")
   times: (src) => `found = client.predictors.runs("${argument(src, "cluster")}", most=500)
 ${FRAME}frame = frame.dropna(subset=["predicted", "seconds"])
 plt.loglog(frame.predicted, frame.seconds, ".")
-plt.axline((1, 1), slope=1)
+plt.loglog(frame.predicted.agg(["min", "max"]), frame.predicted.agg(["min", "max"]))
 plt.xlabel("predicted seconds")
 plt.ylabel("measured seconds")
 `,
@@ -56,7 +59,8 @@ plt.ylabel("share that completed")
   flips: () => `found = client.predictors.runs(most=500)
 ${FRAME}frame = frame.dropna(subset=["predicted", "seconds", "runner_up_seconds"])
 plt.loglog(frame.runner_up_seconds / frame.predicted, frame.seconds / frame.predicted, ".")
-plt.axline((1, 1), slope=1)
+ends = (frame.runner_up_seconds / frame.predicted).agg(["min", "max"])
+plt.loglog(ends, ends)
 plt.xlabel("runner-up: its predicted time, of the chosen cluster's")
 plt.ylabel("measured time, of the predicted one")
 `,
