@@ -40,7 +40,9 @@ def run(folder: Path, *options: str) -> Result:
         report += ["--tasks", "0"]
     if "--network" not in options:
         report += ["--no-network"]
-    return CliRunner().invoke(app, ["demo", "--no-open", "--threads", "2", *report, *options])
+    return CliRunner().invoke(
+        app, ["demo", "--no-serve", "--no-open", "--threads", "2", *report, *options]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +190,7 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     for report in (tmp_path / "file" / "report.html", tmp_path, tmp_path / "report.html"):
         arguments = [
             "demo",
+            "--no-serve",
             "--no-open",
             "--large",
             "0",

@@ -87,7 +87,7 @@ def test_stopping_the_training_keeps_the_placements(
 
     monkeypatch.setattr(section, "teach", stopped)
     report = tmp_path / "report.html"
-    arguments = ["demo", "--no-open", "--tasks", "12", "--large", "0", "--no-network"]
+    arguments = ["demo", "--no-serve", "--no-open", "--tasks", "12", "--large", "0", "--no-network"]
     for output in ("table", "csv"):
         result = CliRunner().invoke(app, [*arguments, "--report", str(report), "-o", output])
         assert result.exit_code == 130, result.output

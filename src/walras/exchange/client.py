@@ -179,6 +179,10 @@ class Client:
         """
         return self.url.rstrip("/") + self._post("/v1/logins", views.Login).path
 
+    def status(self) -> views.Status:
+        """What the service is doing: open tasks, agents, its database."""
+        return self._get("/v1/status", views.Status)
+
     # ---- what an agent needs ------------------------------------------------------------------
 
     def register(self, agent: str, cluster: str, backend: str, fences: bool) -> tuple[int, float]:
