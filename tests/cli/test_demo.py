@@ -40,9 +40,8 @@ def run(folder: Path, *options: str) -> Result:
         report += ["--tasks", "0"]
     if "--network" not in options:
         report += ["--no-network"]
-    return CliRunner().invoke(
-        app, ["demo", "--no-serve", "--no-open", "--threads", "2", *report, *options]
-    )
+    words = ["demo", "--no-serve", "--no-open", "--threads", "2", *report, *options]
+    return CliRunner().invoke(app, words)
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,13 @@ from typing import Any
 from walras.demo.live.feed import Arrivals, network_of, teach
 from walras.demo.live.world import World
 
+Calls = list[str]
+
 
 class _Predictors:
-    def __init__(self, states: list[str]) -> None:
-        self.states, self.calls = states, list[str]()
+    def __init__(self, states: Calls) -> None:
+        self.states = states
+        self.calls: Calls = []
 
     def list(self) -> Any:
         return [
@@ -20,7 +23,7 @@ class _Predictors:
             for k, state in enumerate(self.states)
         ]
 
-    def runs(self, most: int) -> list[Any]:
+    def runs(self, most: int) -> Any:
         return []
 
     def add_observations(self, rows: Any) -> None:

@@ -1,4 +1,4 @@
-"""The processes of the demo: ports, and what is told where one does not start."""
+"""The processes of the demo: ports, and the error where one does not start."""
 
 from __future__ import annotations
 

@@ -40,18 +40,18 @@ def _left(home: Path) -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], str]:
-    """A demo of half a minute: its folder, its record, what it told."""
+    """A demo of half a minute: its folder, its record, what it said."""
     home = tmp_path_factory.mktemp("demo") / "home"
     process = _start(home, "--seconds", "30", "-o", "json")
-    out, told = process.communicate(timeout=150.0)
-    assert process.returncode == 0, told
-    return home, json.loads(out), told
+    out, said = process.communicate(timeout=150.0)
+    assert process.returncode == 0, said
+    return home, json.loads(out), said
 
 
 def test_it_learns_places_and_ends_everything(first: tuple[Path, dict[str, Any], str]) -> None:
-    home, record, told = first
-    assert told.splitlines()[0].startswith("page: http://127.0.0.1:")
-    assert "/login?link=wll_" in told.splitlines()[0]
+    home, record, said = first
+    assert said.splitlines()[0].startswith("page: http://127.0.0.1:")
+    assert "/login?link=wll_" in said.splitlines()[0]
     assert record["predictor"] == 1
     assert record["rounds"] >= 2
     assert record["placed"] >= 4

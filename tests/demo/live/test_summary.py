@@ -33,9 +33,9 @@ def test_before_anything_has_happened() -> None:
     assert record(_seen())["makespan_seconds"] is None
 
 
-def test_what_was_seen_is_told() -> None:
+def test_what_was_seen_is_shown() -> None:
     score = Score(World.load(0), 4, rounds=2, ours=6.0, averages=7.0, oracle=5.0)
-    told = {
+    account = {
         "prediction": {"predicted": 3.0, "measured": 3.5, "seconds": 0.5},
         "solver": {"seconds": 0.1, "gap": 0.0},
     }
@@ -46,7 +46,7 @@ def test_what_was_seen_is_told() -> None:
         done=7,
         failed=2,
         score=score,
-        regret=told,
+        regret=account,
         states={"pending": 4, "leased": 1, "running": 2},
     )
     found = lines(seen)

@@ -25,10 +25,8 @@ def test_a_history_has_each_past_network_once_on_each_cluster(world: World) -> N
     first = found[:3]
     assert [one["cluster"] for one in first] == list(world.clusters)
     for i, one in enumerate(first):
-        whole = float(train.times[i, 0]) / SCALE
-        assert one["seconds"] == pytest.approx(
-            whole if one["outcome"] == "completed" else whole / 2
-        )
+        part = 1.0 if one["outcome"] == "completed" else 0.5
+        assert one["seconds"] == pytest.approx(part * float(train.times[i, 0]) / SCALE)
     share = np.mean([one["outcome"] == "completed" for one in found])
     assert share == pytest.approx(float(train.success.mean()), abs=0.06)
     assert len({tuple(one["features"]) for one in found}) == 1, "one set of features"

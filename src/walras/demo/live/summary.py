@@ -72,10 +72,10 @@ def _gap(last: Any) -> str:
 def _regret(found: dict[str, Any] | None) -> str:
     if found is None:
         return "once a round's runs have ended"
-    told = found["prediction"]
+    errors = found["prediction"]
     solver = found["solver"]["seconds"] if found["solver"] else 0.0
     return (
-        f"predicted {told['predicted']:.2g} s, measured {told['measured']:.2g} s; "
+        f"predicted {errors['predicted']:.2g} s, measured {errors['measured']:.2g} s; "
         f"solver at most {solver:.2g} s"
     )
 
