@@ -126,6 +126,23 @@ def test_an_agent_registers_and_syncs(admin: Client) -> None:
     assert (stale.value.incarnation, stale.value.seq) == (1, 2)
 
 
+def test_a_task_is_found_by_any_name_that_it_may_have(admin: Client) -> None:
+    made = admin.tasks.submit("t-1", ["true"])
+    assert admin.tasks.find("t-1") == made.uid
+    admin.tenants.add("lab")
+    other = admin.tasks.submit("t-1", ["true"], tenant="lab")
+    with pytest.raises(ConflictError, match=f"{other.uid} of lab, {made.uid} of default"):
+        admin.tasks.find("t-1")
+
+
+def test_a_name_opens_no_other_route(admin: Client) -> None:
+    admin.clusters.put("here", 1)
+    for name in ("here:drain?", "../tasks", "\udcff"):
+        with pytest.raises((FieldError, NotFoundError)):
+            admin.clusters.cordon(name)
+    assert admin.clusters.get("here").state == "up"
+
+
 def test_a_request_without_an_answer_is_sent_again_with_the_same_key() -> None:
     keys: list[str] = []
 

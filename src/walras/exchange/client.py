@@ -7,6 +7,7 @@ so that it takes effect once.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,8 @@ from pydantic import BaseModel
 from walras.exchange import errors as kinds
 from walras.exchange import wire
 from walras.exchange.api import views
-from walras.exchange.errors import ExchangeError, StaleError, UnreachableError
+from walras.exchange.errors import ConflictError, ExchangeError, StaleError, UnreachableError
+from walras.exchange.outgoing import check_address, check_token, part
 from walras.exchange.service.messages import Answer, Sync
 
 M = TypeVar("M", bound=BaseModel)
@@ -28,6 +30,7 @@ _PATIENCE = 30.0  # seconds for an answer
 _AGAIN = (0.2, 1.0, 3.0)  # seconds before a request is sent again
 _BATCH = 500  # tasks that one request may add
 _JSON = {"Content-Type": "application/json"}
+_UID = re.compile(r"t-[0-9a-f]{20}")  # of a task; a name may begin with t-, too
 
 _KINDS: Mapping[str, type[ExchangeError]] = {
     kind.code: kind
@@ -54,6 +57,9 @@ class Client:
         tokens: Create, list, revoke.
         tenants: Add, list, change.
 
+    Raises:
+        InputError: The address is none of a service, or no header can carry the token.
+
     Example:
         >>> import walras as wl
         >>> with wl.exchange.Client("http://127.0.0.1:1", "wlr_of_nobody", tries=1) as client:
@@ -73,6 +79,8 @@ class Client:
         tries: int = 4,
         transport: httpx2.Client | None = None,
     ) -> None:
+        check_address(url)
+        check_token(token)
         self.url = url
         self._pauses = (*_AGAIN[: max(tries - 1, 0)], None)
         self._waits: dict[str, float] = {}  # how long a sync waits, once the lease is known
@@ -114,6 +122,7 @@ class Client:
             ExchangeError: The service refuses it, or does not answer.
         """
         asked = {k: v for k, v in query.items() if v not in (None, (), [])}
+        wire.encoded(asked)  # what no body could hold, no address can
         return model.model_validate_json(self._send("GET", path, params=asked).content)
 
     def _post(self, path: str, model: type[M], body: Any = None) -> M:
@@ -151,7 +160,7 @@ class Client:
             try:
                 answer = self._http.request(method, path, **options)
             except httpx2.HTTPError as error:
-                if pause is None or isinstance(error, httpx2.UnsupportedProtocol):
+                if pause is None:
                     raise self._unreachable(error) from error
             else:
                 busy = answer.status_code in (429, 503)
@@ -218,7 +227,7 @@ class Client:
             StaleError: The service has a newer one.
             ExchangeError: The service refuses it, or does not answer.
         """
-        path, body = f"/v1/agents/{agent}/sync", wire.sync_to_json(message)
+        path, body = f"/v1/agents/{part(agent)}/sync", wire.sync_to_json(message)
         try:
             answer = self._http.post(path, json=body, **self._waits)  # type: ignore[arg-type]
         except httpx2.HTTPError as error:
@@ -406,38 +415,51 @@ class Tasks(_Part):
 
     def get(self, uid: str) -> views.TaskDetail:
         """A task with what it asks for and its placements."""
-        return self._client._get(f"/v1/tasks/{uid}", views.TaskDetail)
+        return self._client._get(f"/v1/tasks/{part(uid)}", views.TaskDetail)
 
     def find(self, name_or_uid: str) -> str:
-        """The uid of a task that is given by its uid or its name."""
-        if name_or_uid.startswith("t-"):
+        """The uid of a task that is given by its uid or its name.
+
+        Raises:
+            ConflictError: Tasks of several tenants have the name.
+        """
+        if _UID.fullmatch(name_or_uid):
             return name_or_uid
-        found = self.list(1, name=name_or_uid)
+        found = self.list(10, name=name_or_uid)
+        if len(found) > 1:
+            raise ConflictError(
+                f"{len(found)} tenants have a task of this name",
+                where=f"task {name_or_uid}",
+                allowed=", ".join(f"{one.uid} of {one.tenant}" for one in found),
+                remedy="give the uid of the one that you mean",
+            )
         return found[0].uid if found else name_or_uid
 
     def why(self, uid: str) -> views.Why:
         """Why a task is where it is: every reason, with numbers."""
-        return self._client._get(f"/v1/tasks/{uid}/why", views.Why)
+        return self._client._get(f"/v1/tasks/{part(uid)}/why", views.Why)
 
     def receipt(self, uid: str, attempt: int | None = None) -> views.Receipt:
         """Why an attempt is on its cluster."""
-        return self._client._get(f"/v1/tasks/{uid}/receipt", views.Receipt, attempt=attempt)
+        return self._client._get(f"/v1/tasks/{part(uid)}/receipt", views.Receipt, attempt=attempt)
 
     def log(self, uid: str) -> views.TaskLog:
         """What happened to a task, and the end of what it printed."""
-        return self._client._get(f"/v1/tasks/{uid}/log", views.TaskLog)
+        return self._client._get(f"/v1/tasks/{part(uid)}/log", views.TaskLog)
 
     def cancel(self, uid: str) -> views.TaskState:
         """Cancel a task."""
-        return self._client._post(f"/v1/tasks/{uid}:cancel", views.TaskState)
+        return self._client._post(f"/v1/tasks/{part(uid)}:cancel", views.TaskState)
 
     def reject(self, uid: str, reason: str) -> views.TaskState:
         """Say that the result of a task is wrong; the state of the result."""
-        return self._client._post(f"/v1/tasks/{uid}:reject", views.TaskState, {"reason": reason})
+        return self._client._post(
+            f"/v1/tasks/{part(uid)}:reject", views.TaskState, {"reason": reason}
+        )
 
     def release(self, uid: str) -> views.TaskState:
         """Say that the run of a held task is dead."""
-        return self._client._post(f"/v1/tasks/{uid}:release", views.TaskState)
+        return self._client._post(f"/v1/tasks/{part(uid)}:release", views.TaskState)
 
 
 class Clusters(_Part):
@@ -449,7 +471,7 @@ class Clusters(_Part):
 
     def get(self, uid: str) -> views.Cluster:
         """A cluster."""
-        return self._client._get(f"/v1/clusters/{uid}", views.Cluster)
+        return self._client._get(f"/v1/clusters/{part(uid)}", views.Cluster)
 
     def put(
         self, uid: str, slots: int, *, version: int | None = None, **offered: Any
@@ -466,19 +488,19 @@ class Clusters(_Part):
             PreconditionError: It exists, or was changed since that version.
         """
         body = {"slots": slots, **offered}
-        return self._client._put(f"/v1/clusters/{uid}", views.Cluster, body, version)
+        return self._client._put(f"/v1/clusters/{part(uid)}", views.Cluster, body, version)
 
     def drain(self, uid: str) -> views.Cluster:
         """Nothing new, and offers are withdrawn; runs go on."""
-        return self._client._post(f"/v1/clusters/{uid}:drain", views.Cluster)
+        return self._client._post(f"/v1/clusters/{part(uid)}:drain", views.Cluster)
 
     def cordon(self, uid: str) -> views.Cluster:
         """Nothing new."""
-        return self._client._post(f"/v1/clusters/{uid}:cordon", views.Cluster)
+        return self._client._post(f"/v1/clusters/{part(uid)}:cordon", views.Cluster)
 
     def uncordon(self, uid: str) -> views.Cluster:
         """Take tasks again."""
-        return self._client._post(f"/v1/clusters/{uid}:uncordon", views.Cluster)
+        return self._client._post(f"/v1/clusters/{part(uid)}:uncordon", views.Cluster)
 
 
 class Rounds(_Part):
@@ -559,7 +581,7 @@ class Tokens(_Part):
 
     def revoke(self, uid: str) -> views.TaskState:
         """Revoke a token: within a second it is refused."""
-        return self._client._post(f"/v1/tokens/{uid}:revoke", views.TaskState)
+        return self._client._post(f"/v1/tokens/{part(uid)}:revoke", views.TaskState)
 
 
 class Tenants(_Part):
@@ -577,4 +599,4 @@ class Tenants(_Part):
     def change(self, name: str, weight: float, quota_slots: int | None) -> views.Tenant:
         """Change a tenant's weight and quota."""
         body = {"weight": weight, "quota_slots": quota_slots}
-        return self._client._put(f"/v1/tenants/{name}", views.Tenant, body)
+        return self._client._put(f"/v1/tenants/{part(name)}", views.Tenant, body)

@@ -118,3 +118,12 @@ def test_a_token_is_read_or_asked_for(tmp_path: Path, monkeypatch: pytest.Monkey
     assert connect.read_token(tmp_path / "token") == "wlr_abc"
     monkeypatch.setenv("WALRAS_TOKEN", "wlr_def")
     assert connect.read_token(None) == "wlr_def"
+
+
+@pytest.mark.parametrize(("server", "token"), [("127.0.0.1:8765", "wlr_a"), ("http://x", "a\nb")])
+def test_no_client_is_made_of_what_cannot_be_sent(
+    server: str, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALRAS_TOKEN", token)
+    with pytest.raises(InputError, match=r"http://|one token"):
+        connect.client_of(server, None)
