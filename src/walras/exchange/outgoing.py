@@ -45,15 +45,6 @@ def check_token(token: str) -> None:
         )
 
 
-def is_text(value: str) -> bool:
-    """Whether a text can be written in UTF-8: what a terminal sent in bytes may not be."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def part(name: str) -> str:
     """A name as one part of a path: it opens no other route."""
     return quote(name, safe="", errors="surrogateescape")

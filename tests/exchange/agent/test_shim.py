@@ -113,3 +113,15 @@ def test_a_process_that_the_kernel_killed_for_memory_is_known(tmp_path: Path) ->
     for text, killed in (("oom 3\noom_kill 0\n", False), ("oom 3\noom_kill 1\n", True)):
         (group / "memory.events").write_text(text)
         assert shim._out_of_memory(str(tmp_path)) is killed
+
+
+def test_of_a_large_output_only_the_end_keeps_its_place_on_the_disk(tmp_path: Path) -> None:
+    script = "head -c 100000000 /dev/zero; sleep 1; echo end"
+    folder = _folder(tmp_path, "sh", "-c", script)
+    assert _shim(folder).wait(60.0) == 0
+    found = (folder / "log").stat()
+    assert found.st_size == 100_000_004
+    assert 512 * found.st_blocks < 2**22
+    with (folder / "log").open("rb") as log:
+        log.seek(-4, os.SEEK_END)
+        assert log.read() == b"end\n"

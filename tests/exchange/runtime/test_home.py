@@ -13,6 +13,7 @@ from walras.exchange.runtime import home
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.service import tokens
 from walras.exchange.store.database import Database
+from walras.exchange.store.migrate import HEAD
 from walras.exchange.store.statements import Statement
 
 _TENANTS = Statement(sa.text("SELECT name FROM tenant"))
@@ -100,6 +101,17 @@ def test_a_served_home_is_not_restored(tmp_path: Path) -> None:
         pytest.raises(ConflictError, match="another process serves it"),
     ):
         home.restore(tmp_path / "backup.db", tmp_path / "home")
+
+
+def test_a_served_home_is_not_migrated(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/exchange.db"
+    assert home.migrate(url) == HEAD
+    with home.lock(tmp_path / "exchange.db.lock"):
+        assert home.migrate(url) == HEAD
+        for to in ("base", "0001"):
+            with pytest.raises(ConflictError, match="another process serves it"):
+                home.migrate(url, to)
+    assert home.migrate(url, "0001") == "0001"
 
 
 def test_a_lost_admin_gets_a_new_token(tmp_path: Path) -> None:

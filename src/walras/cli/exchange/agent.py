@@ -51,7 +51,9 @@ def run(
     image: Annotated[str | None, typer.Option(help="Kubernetes: image of the runs.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Kubernetes: namespace.")] = None,
     partition: Annotated[str | None, typer.Option(help="Slurm: partition.")] = None,
-    memory: Annotated[float | None, typer.Option(help="Local: GiB a slot may use.")] = None,
+    memory: Annotated[
+        float | None, typer.Option(min=1e-3, max=1e6, help="Local: GiB a slot may use.")
+    ] = None,
     end_runs: Annotated[
         bool, typer.Option("--end-runs", help="End the runs with the agent, and report them.")
     ] = False,

@@ -73,13 +73,13 @@ def migrate(
     to: Annotated[str, typer.Option(help="Revision; the newest where it is left out.")] = "head",
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Bring a database to this version's schema, all or nothing.
+    """Bring a database to this version's schema, all or nothing; the service must not run.
 
     Examples:
 
       walras db migrate --home exchange
     """
-    from walras.exchange.store.migrate import migrate as run
+    from walras.exchange.runtime.home import migrate as run
 
     revision = run(_url(home, database), to)
     _put(revision, output, revision=revision)

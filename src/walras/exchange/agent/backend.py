@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from walras.exchange.agent.machine import Key
@@ -75,3 +77,13 @@ class Backend(Protocol):
 def tail(content: bytes) -> str:
     """The end of an output as text."""
     return content[-LOG_BYTES:].decode("utf-8", "replace")
+
+
+def tail_of(path: Path) -> str:
+    """The end of a file as text, however large the file; empty where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - LOG_BYTES, 0))
+            return tail(file.read(LOG_BYTES))
+    except OSError:
+        return ""

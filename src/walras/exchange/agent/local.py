@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from walras.exchange.agent import cgroups, shim
-from walras.exchange.agent.backend import LOG_BYTES, Exit, tail
+from walras.exchange.agent.backend import Exit, tail_of
 from walras.exchange.agent.machine import Key
 from walras.exchange.service.messages import Grant
 
@@ -183,10 +183,5 @@ def _deadline(folder: Path, until: float) -> None:
 
 
 def _exit(key: Key, ended: Mapping[str, Any], folder: Path) -> Exit:
-    try:
-        with (folder / "log").open("rb") as log:
-            log.seek(max(log.seek(0, os.SEEK_END) - LOG_BYTES, 0))
-            text = tail(log.read())
-    except OSError:
-        text = ""
+    text = tail_of(folder / "log")
     return Exit(key, ended["outcome"], ended.get("seconds"), ended.get("exit_code"), text)

@@ -24,6 +24,8 @@ _BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _LOOK = 0.25  # seconds between looks at the lease
 _PATIENCE = 4.0  # seconds from SIGTERM to SIGKILL
 _SUBREAPER, _PARENT_DIED = 36, 1  # of prctl(2)
+_LARGE, _END = 2**26, 2**20  # bytes on the disk that an output may take; that are kept of a larger
+_PUNCH_HOLE = 1 | 2  # of fallocate(2): the file keeps its size
 
 
 def _now() -> float:
@@ -109,6 +111,16 @@ def _out_of_memory(folder: str) -> bool:
         return False
 
 
+def _trim(folder: str) -> None:
+    """Give the disk back under all but the end of a large output: nobody reads more of it."""
+    path = os.path.join(folder, "log")
+    with contextlib.suppress(OSError, AttributeError), open(path, "r+b") as log:
+        found = os.fstat(log.fileno())
+        if 512 * found.st_blocks > _LARGE:
+            free = ctypes.c_int64(found.st_size - _END)
+            ctypes.CDLL(None).fallocate(log.fileno(), _PUNCH_HOLE, ctypes.c_int64(0), free)
+
+
 def _watch(folder: str, child: int, limit: float | None) -> tuple[str, int | None]:
     """Wait for the child, the lease, the time limit or SIGTERM; outcome and status."""
     signals: list[int] = []
@@ -123,6 +135,7 @@ def _watch(folder: str, child: int, limit: float | None) -> tuple[str, int | Non
             if pid:
                 return "", os.waitstatus_to_exitcode(status)
         deadline = _deadline(folder, deadline)
+        _trim(folder)
         now = _now()
         if signals:
             return "stopped", None

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from walras.exchange.agent.backend import LOG_BYTES, tail
+from walras.exchange.agent.backend import tail_of
 from walras.exchange.agent.machine import Key
 from walras.exchange.agent.scheduled import OutsideError, Scheduled, Seen
 from walras.exchange.service.messages import Grant
@@ -131,10 +131,7 @@ class Slurm(Scheduled):
         return self._jobs / f"{key[0]}-{key[1]}.log"
 
     def _log(self, key: Key) -> str:
-        try:
-            return tail(self._output(key).read_bytes()[-LOG_BYTES:])
-        except OSError:
-            return ""
+        return tail_of(self._output(key))
 
     def _remove(self, key: Key) -> None:
         self._output(key).unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from typing import IO
 from walras.exchange.errors import ConflictError, StoreError
 from walras.exchange.service import tokens
 from walras.exchange.store import backup as stored
+from walras.exchange.store import migrate as revisions
 from walras.exchange.store.database import Database
 from walras.exchange.store.schema import meta
 from walras.exchange.store.statements import Transaction, inserting_once
@@ -113,6 +114,34 @@ def restore(source: Path, home: Path, *, replace: bool = False) -> Path | None:
     path = folder / "exchange.db"
     with lock(path.with_name(path.name + ".lock")):
         return stored.restore(source.expanduser().absolute(), path, replace=replace)
+
+
+def migrate(url: str, to: str = "head") -> str:
+    """Bring a database to a revision; one of SQLite only where no process serves it.
+
+    Args:
+        url: ``sqlite:///PATH`` or ``postgresql://…``.
+        to: A revision, ``head`` or ``base``.
+
+    Returns:
+        The revision that the database has now.
+
+    Raises:
+        ConflictError: A process serves it, and the revision is another one.
+        StoreError: The database cannot be opened or written, or there is no such revision.
+    """
+    if not url.startswith("sqlite"):
+        return revisions.migrate(url, to)
+    path = Path(url.partition(":///")[2])
+    try:
+        held = lock(path.with_name(path.name + ".lock"))
+    except ConflictError:
+        wanted = revisions.HEAD if to == "head" else to
+        if revisions.revision_of(url) != wanted:
+            raise
+        return wanted
+    with held:
+        return revisions.migrate(url, to)
 
 
 def begin(database: Database, home: Path, now: float) -> Path | None:
