@@ -28,6 +28,16 @@ def test_a_header_that_is_given_twice_is_refused(full: Served, name: str) -> Non
     assert details["detail"] == f"header {name.lower()}: is given twice"
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"slots":' + b"9" * 5000 + b"}", b'"\xff"'])
+def test_a_body_that_cannot_be_read_is_told_what_can(full: Served, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    headers["Authorization"] = f"Bearer {full.tokens['alpha']}"
+    response = full.client.request("POST", "/v1/tasks", content=body, headers=headers)
+    details = problem(response, 400, "WAL-2400")
+    assert details["detail"] == "body: cannot be read"
+    assert "JSON in UTF-8" in details["allowed"]
+
+
 def test_another_tenants_cursor_tells_nothing(full: Served) -> None:
     """The answer is that to a cursor which nothing ever had."""
     uid = full.task("secret", "alpha")

@@ -74,6 +74,14 @@ def test_a_task_that_does_not_wait_has_a_word_for_its_state(crowd: Database) -> 
     assert seen == words.keys()
 
 
+def test_a_run_that_is_to_end_is_shown_so(crowd: Database) -> None:
+    uid = next(row["uid"] for row in table(crowd, schema.task) if row["state"] == "running")
+    before = _why(crowd, uid)["text"]
+    crowd.write(lambda tx: tasks.cancel(tx, NOW, uid, None))
+    end = "; it was cancelled, and its agent ends it at its next sync"
+    assert _why(crowd, uid)["text"] == before + end
+
+
 def test_a_task_that_waits_is_told_what_the_last_round_found(crowd: Database) -> None:
     before = {row["id"] for row in table(crowd, schema.task) if row["state"] == "pending"}
     seq = _round(crowd)

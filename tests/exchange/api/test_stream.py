@@ -5,15 +5,35 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.exchange.api.serving import Served, problem
 
 from walras.exchange.api.auth import Authenticator
-from walras.exchange.api.hub import Event, Hub
+from walras.exchange.api.hub import STREAMS, Event, Hub
 from walras.exchange.api.stream import visible, written
 from walras.exchange.service.tokens import Caller
+
+
+def _scope(served: Served, role: str, query: str) -> dict[str, Any]:
+    return {
+        "type": "http",
+        "method": "GET",
+        "path": "/v1/events",
+        "raw_path": b"/v1/events",
+        "query_string": query.encode(),
+        "http_version": "1.1",
+        "scheme": "http",
+        "headers": [
+            (b"host", b"localhost"),
+            (b"authorization", f"Bearer {served.tokens[role]}".encode()),
+        ],
+        "server": ("localhost", 80),
+        "client": ("localhost", 1),
+        "root_path": "",
+    }
 
 
 def _follow(served: Served, role: str, query: str, enough: Callable[[str], bool]) -> str:
@@ -35,25 +55,9 @@ def _follow(served: Served, role: str, query: str, enough: Callable[[str], bool]
                 if enough("".join(got)) or not message.get("more_body"):
                     left.set()
 
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": "/v1/events",
-            "raw_path": b"/v1/events",
-            "query_string": query.encode(),
-            "http_version": "1.1",
-            "scheme": "http",
-            "headers": [
-                (b"host", b"localhost"),
-                (b"authorization", f"Bearer {served.tokens[role]}".encode()),
-            ],
-            "server": ("localhost", 80),
-            "client": ("localhost", 1),
-            "root_path": "",
-        }
         Hub.__init__(served.api.hub, served.exchange)  # of this loop
         async with asyncio.timeout(10.0):
-            await served.app(scope, receive, send)
+            await served.app(_scope(served, role, query), receive, send)
 
     asyncio.run(follow())
     return "".join(got)
@@ -109,6 +113,33 @@ def test_a_stream_ends_with_its_token(served: Served) -> None:
     text = _follow(served, "alpha", "", enough)
     assert "event: unauthorised" in text
     assert time.monotonic() - began < 2.0
+
+
+def test_as_many_streams_open_at_once_as_one_after_another(served: Served) -> None:
+    statuses: list[int] = []
+
+    async def follow(left: asyncio.Event) -> None:
+        async def receive() -> dict[str, Any]:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            if len(statuses) == STREAMS + 8:
+                left.set()
+
+        await served.app(_scope(served, "alpha", "after=0"), receive, send)
+
+    async def follow_all() -> None:
+        Hub.__init__(served.api.hub, served.exchange)  # of this loop
+        left = asyncio.Event()
+        async with asyncio.timeout(10.0):
+            await asyncio.gather(*(follow(left) for _ in range(STREAMS + 8)))
+
+    asyncio.run(follow_all())
+    assert Counter(statuses) == {200: STREAMS, 429: 8}
+    assert not served.api.hub._of
 
 
 def test_bad_places_to_resume_are_refused(quick: Served) -> None:

@@ -13,6 +13,7 @@ from walras.exchange.errors import NotFoundError
 from walras.exchange.service import policies, queries, snapshot_tasks
 from walras.exchange.service.snapshots import decision_of, snapshot_of_one
 from walras.exchange.service.timing import Timing
+from walras.exchange.states import ENDED_TASK
 from walras.exchange.store.schema import round_
 from walras.exchange.store.statements import Statement, Transaction
 from walras.rounds import Blocker, Decision, blockers_of
@@ -60,7 +61,7 @@ def why_of(
         "blockers": [],
     }
     if found["state"] != "pending":
-        return made | {"text": _WORDS[found["state"]].format(**found)}
+        return made | {"text": _words(found)}
     last = tx.first(_LAST)
     if last is None or last[2] < found["submitted"]:
         said, blockers = "waits for its first round", _now(tx, now, uid, timing)
@@ -75,6 +76,13 @@ def why_of(
     made["blockers"] = [_shown(tx, one, owner) for one in blockers]
     texts = [one["text"] for one in made["blockers"]]
     return made | {"text": ": ".join([said, "; ".join(texts)]) if texts else said}
+
+
+def _words(found: dict[str, Any]) -> str:
+    """Where a task is that does not wait."""
+    text = _WORDS[found["state"]].format(**found)
+    ends = found["cancel_requested"] and found["state"] not in ENDED_TASK
+    return f"{text}; it was cancelled, and its agent ends it at its next sync" if ends else text
 
 
 def _of_round(stored: Any, uid: str) -> list[Blocker]:

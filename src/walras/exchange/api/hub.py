@@ -77,8 +77,8 @@ class Hub:
             return await self._asked(events.newest)
         return self._last
 
-    def allow(self, token: str) -> None:
-        """Check that a token may open a stream.
+    def open(self, token: str) -> None:
+        """Count a stream of a token.
 
         Raises:
             BusyError: It has as many as it may.
@@ -90,9 +90,6 @@ class Hub:
                 allowed=f"at most {STREAMS} streams a token",
                 remedy="close some, or share one stream",
             )
-
-    def open(self, token: str) -> None:
-        """Count a stream of a token."""
         self._of[token] += 1
         self._streams += 1
         if self._task is None or self._task.done():

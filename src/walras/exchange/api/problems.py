@@ -159,6 +159,15 @@ def _http(request: Request, error: Exception) -> Response:
             headers=headers,
             allowed=headers.get("Allow", ""),
         )
+    if status == HTTPStatus.BAD_REQUEST:  # a body that is read and is no JSON comes to _invalid
+        return problem(
+            400,
+            "WAL-2400",
+            "body: cannot be read",
+            headers=headers,
+            allowed="JSON in UTF-8, less than 1000 levels deep, numbers of at most 4300 digits",
+            remedy="see /openapi.json for the body of this route",
+        )
     return problem(status, f"WAL-2{status}", str(error.detail), headers=headers)
 
 

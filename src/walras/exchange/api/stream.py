@@ -10,6 +10,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from walras.exchange.api.gate import TOKEN
 from walras.exchange.api.hub import Event
@@ -22,7 +23,7 @@ router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["events"])
 
 _SECOND = 0.5  # between looks at whether the token is still valid
 _PING = 15.0  # seconds of silence after which a comment is sent
-HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 """Headers of a stream: nothing on the way may keep it."""
 
 _CONTENT = {"text/event-stream": {"schema": {"type": "string"}}}
@@ -53,15 +54,32 @@ async def events(
 ) -> StreamingResponse:
     """Events as they happen: a tenant's token sees its tenant's."""
     api, caller, token = api_of(request), caller_of(request), str(request.scope[TOKEN])
-    api.hub.allow(caller.token)
     last = int(last_event_id) if last_event_id is not None else after
     if last is None:
         last = await api.hub.newest()
-    return StreamingResponse(
-        _written(follow(api, caller, token, last)),
-        media_type="text/event-stream",
-        headers=HEADERS,
-    )
+    return Counted(api, caller.token, _written(follow(api, caller, token, last)))
+
+
+class Counted(StreamingResponse):
+    """A stream that counts before its first byte is sent, so that many at once are not too many."""
+
+    def __init__(self, api: Api, token: str, content: AsyncIterator[str]) -> None:
+        super().__init__(content, media_type="text/event-stream", headers=_HEADERS)
+        self._api, self._token = api, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; it counts no more however it ends.
+
+        Raises:
+            BusyError: The token has as many as it may.
+        """
+        self._api.hub.open(self._token)
+        self._api.metrics.streams.inc()
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._api.hub.close(self._token)
+            self._api.metrics.streams.dec()
 
 
 async def _written(found: AsyncGenerator[list[Event]]) -> AsyncIterator[str]:
@@ -93,29 +111,23 @@ async def follow(
         UnauthorisedError: The token is valid no longer.
     """
     hub, silent = api.hub, 0.0
-    hub.open(caller.token)
-    api.metrics.streams.inc()
-    try:
-        while not api.exchange.stopping.is_set():
-            found = await hub.after(last)
-            seen = [event for event in found if visible(event, caller)]
-            if found:
-                last = found[-1].id
-            if seen:
-                silent = 0.0
-                yield seen
-            if pause and seen:
-                await asyncio.sleep(pause)
-            elif not found:
-                await hub.wait(_SECOND)
-                silent += _SECOND
-            if silent >= _PING:
-                silent = 0.0
-                yield []
-            await api.authenticator.known(token)
-    finally:
-        hub.close(caller.token)
-        api.metrics.streams.dec()
+    while not api.exchange.stopping.is_set():
+        found = await hub.after(last)
+        seen = [event for event in found if visible(event, caller)]
+        if found:
+            last = found[-1].id
+        if seen:
+            silent = 0.0
+            yield seen
+        if pause and seen:
+            await asyncio.sleep(pause)
+        elif not found:
+            await hub.wait(_SECOND)
+            silent += _SECOND
+        if silent >= _PING:
+            silent = 0.0
+            yield []
+        await api.authenticator.known(token)
 
 
 def visible(event: Event, caller: Caller) -> bool:

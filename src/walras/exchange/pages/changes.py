@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from walras.exchange.api.gate import TOKEN
 from walras.exchange.api.hub import Event
 from walras.exchange.api.routing import ScopedRoute, api_of, caller_of, needs
-from walras.exchange.api.stream import HEADERS, follow
+from walras.exchange.api.stream import Counted, follow
 from walras.exchange.errors import UnauthorisedError
 
 router = APIRouter(route_class=ScopedRoute, include_in_schema=False)
@@ -26,13 +26,8 @@ async def changes(request: Request) -> StreamingResponse:
     The id of a message is its last event's: a page that is renewed with it shows that event.
     """
     api, caller, token = api_of(request), caller_of(request), str(request.scope[TOKEN])
-    api.hub.allow(caller.token)
     last = await api.hub.newest()
-    return StreamingResponse(
-        _written(follow(api, caller, token, last, _PAUSE)),
-        media_type="text/event-stream",
-        headers=HEADERS,
-    )
+    return Counted(api, caller.token, _written(follow(api, caller, token, last, _PAUSE)))
 
 
 async def _written(found: AsyncGenerator[list[Event]]) -> AsyncIterator[str]:
