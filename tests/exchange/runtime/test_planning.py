@@ -167,6 +167,9 @@ def test_a_round_is_played_with_changes(planned: World, compute: Compute) -> Non
     assert (len(drained.before), drained.after, drained.unplaced) == (3, {}, 3)
     assert drained.blockers
     assert play(None, slots={"c1": 2}).clusters == {"c1": 2}
+    large = planned.task(slots=50)
+    grown = play(None, slots={"c1": 100})
+    assert (large in grown.before, grown.after[large], grown.unplaced) == (False, "c1", 0)
     assert set(planned.states().values()) == {"pending"}  # nothing was published
     assert planned.background.work("round")
     stored = exchange.read(lambda tx: listings.blobs(tx, 1))[0]

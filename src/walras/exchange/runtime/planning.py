@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,10 @@ class RoundPlanner:
         """The policy in force, as JSON: what an operator set, else the defaults."""
         return policies.in_force(tx).document()
 
-    def take(self, tx: Transaction, now: float, seed: int) -> Taken:
-        """All that a round decides from."""
+    def take(
+        self, tx: Transaction, now: float, seed: int, slots: Mapping[str, int] | None = None
+    ) -> Taken:
+        """All that a round decides from, as if clusters had at least so many slots."""
         policy = policies.in_force(tx)
         row = tx.first(_ACTIVE)
         name, model = PRIOR, b""
@@ -79,7 +82,8 @@ class RoundPlanner:
         if row is not None and row[1] is not None:
             name, model = f"predictor {row[0]}", bytes(row[1])
             forget = tuple(str(one[0]) for one in tx.rows(_LIED, since=row[2]))
-        made = snapshot(tx, now, policy, self.timing, seed=seed)
+        change = partial(_grown, slots=slots or {})
+        made = snapshot(tx, now, policy, self.timing, seed=seed, change=change)
         return Taken(made, policy, model, name, seed, forget)
 
     def decide(self, taken: Taken, seconds: float, compute: Compute) -> Outcome:
@@ -118,11 +122,14 @@ class RoundPlanner:
         compute: Compute,
     ) -> Played:
         """Play a round with and without some changes; see :meth:`Planner.play`."""
-        taken = exchange.read(lambda tx: self.take(tx, exchange.now(), seed))
-        if stored is not None:
-            taken = replace(taken, snapshot=snapshot_of(stored))
+        now, slots = exchange.now(), changes.get("slots", {})
+        taken, more = exchange.read(
+            lambda tx: (self.take(tx, now, seed), self.take(tx, now, seed, slots))
+        )
+        if stored is not None:  # of the tasks it has those alone that were in line
+            taken = more = replace(taken, snapshot=snapshot_of(stored))
         before = _decided(taken, seconds, compute)
-        changed = replace(taken, snapshot=altered(taken.snapshot, changes))
+        changed = replace(more, snapshot=altered(more.snapshot, changes))
         after = _decided(changed, seconds, compute)
         plan = _plan(after)
         tally = np.bincount(after.cluster[after.placed], minlength=len(after.clusters))
@@ -204,6 +211,14 @@ def altered(taken: Snapshot, changes: Mapping[str, Any]) -> Snapshot:
         clusters = _resized(clusters, _place(clusters, uid, "/slots"), slots)
     rules = {name: changes[name] for name in ("min_success", "window") if name in changes}
     return replace(taken, clusters=clusters).with_rules(**rules)
+
+
+def _grown(clusters: Clusters, slots: Mapping[str, int]) -> Clusters:
+    """Clusters with at least so many slots: tasks that only then fit are in line, too."""
+    for uid, count in slots.items():
+        i = _place(clusters, uid, "/slots")
+        clusters = _resized(clusters, i, max(count, int(clusters.slots[i])))
+    return clusters
 
 
 def _place(clusters: Clusters, uid: str, pointer: str) -> int:

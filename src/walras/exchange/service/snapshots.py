@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def snapshot(
     timing: Timing,
     *,
     seed: int = 0,
+    change: Callable[[Clusters], Clusters] | None = None,
 ) -> Snapshot:
     """Read what a round decides from.
 
@@ -72,12 +74,15 @@ def snapshot(
         policy: The settings.
         timing: How long leases last.
         seed: Of the random few.
+        change: What is otherwise at the clusters; tasks are listed by what they are then.
 
     Returns:
         The snapshot.
     """
     known = snapshot_clusters.recent(tx)
     base = _Base.read(tx, now, policy, timing, known)
+    if change is not None:
+        base = replace(base, clusters=change(base.clusters))
     window = int(policy.rules.window * base.clusters.free[base.clusters.up].sum())
     most = min(policy.listed + 2 * window, _MOST)
     enough = _ALL if rounds.left_free(tx) else most
