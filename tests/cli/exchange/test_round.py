@@ -35,7 +35,7 @@ def test_a_round_is_shown_with_what_it_placed(walras: Run, two: Served) -> None:
 def test_two_rounds_are_compared(walras: Run, two: Served) -> None:
     newest = json.loads(walras("round", "list", "-o", "json"))[0]["seq"]
     said = walras("round", "diff", str(newest - 1), str(newest))
-    assert " -> " in said
+    assert "placed: 1 -> 1\n" in said
     assert "moves" in said
     found = json.loads(walras("round", "diff", str(newest - 1), str(newest), "-o", "json"))
     assert set(found) >= {"figures", "moves"}

@@ -115,8 +115,13 @@ def diff(
         emit(found, output)
         return
     for name, (one, two) in found.figures.items():
-        put(f"{name}: {one} -> {two}")
+        put(f"{name}: {_figure(one)} -> {_figure(two)}")
     emit(found.moves, output, ("task", "before", "after"), "moves")
+
+
+def _figure(value: float | None) -> str:
+    """A figure of a round; a round that failed has none."""
+    return "none" if value is None else f"{value:.6g}"
 
 
 def whatif(
@@ -149,7 +154,7 @@ def whatif(
         return
     put(f"{found.placed} placed, {found.unplaced} not; {found.state}")
     for name, value in found.figures.items():
-        put(f"{name}: {value if value is not None else ''}")
+        put(f"{name}: {_figure(value)}")
     emit(found.moves, output, ("task", "before", "after"), "moves")
     if found.more:
         tell(f"{found.more} more; -o json shows 500")
