@@ -105,6 +105,8 @@ def test_rounds_and_predictors_are_asked_for(admin: Client) -> None:
         admin.rounds.diff(7, 8)
     assert admin.predictors.list() == []
     assert admin.predictors.train().kind == "train"
+    found = admin.predictors.predict({"rows": 3.0}, ["c1", "c2"])
+    assert [one.cluster for one in found.items] == ["c1", "c2"]
     with pytest.raises(NotFoundError):
         admin.predictors.promote(3)
     with pytest.raises(ConflictError):

@@ -53,7 +53,7 @@ class Client:
         tasks: Submit, list, explain, cancel.
         clusters: Offer, change, cordon, drain.
         rounds: List, look at, compare, ask for one, play one.
-        predictors: List, train, promote, roll back.
+        predictors: List, train, promote, roll back; predict a task.
         tokens: Create, list, revoke.
         tenants: Add, list, change.
 
@@ -550,6 +550,12 @@ class Predictors(_Part):
     def rollback(self) -> views.PredictorState:
         """Use the predictor of before again."""
         return self._client._post("/v1/predictors:rollback", views.PredictorState)
+
+    def predict(self, features: Mapping[str, float], clusters: Sequence[str]) -> views.Predictions:
+        """A task's times and chances on clusters; it changes nothing, so it carries no key."""
+        body = {"features": dict(features), "clusters": list(clusters)}
+        answer = self._client._send("POST", "/v1/predictors:predict", json=body)
+        return views.Predictions.model_validate_json(answer.content)
 
     def add_observations(self, observations: Sequence[Mapping[str, Any]]) -> int:
         """Add runs from elsewhere to learn from; their number."""

@@ -42,6 +42,7 @@ BODIES: dict[str, Any] = {
     "/v1/agents/{uid}/sync": {"incarnation": 1, "seq": 10**6, "free": 0},
     "/v1/rounds:whatif": {},
     "/v1/predictors:promote": {"version": 1},
+    "/v1/predictors:predict": {"features": {"rows": 1.0}, "clusters": ["c1"]},
     "/v1/observations:import": {
         "observations": [
             {"cluster": "c1", "features": {}, "outcome": "completed", "seconds": 1.0, "at": 1.0}
@@ -112,6 +113,7 @@ def test_the_file_is_openapi_3_1_and_names_every_route_of_the_design() -> None:
         "GET /v1/predictors",
         "POST /v1/predictors:train",
         "POST /v1/predictors:promote",
+        "POST /v1/predictors:predict",
         "POST /v1/predictors:rollback",
         "POST /v1/observations:import",
         "POST /v1/agents",

@@ -113,3 +113,31 @@ def test_an_import_is_whole_or_not_at_all(
     )
     assert details["pointer"] == pointer
     assert served.exchange.read(lambda tx: tx.rows(_SEEN)) == []
+
+
+def test_a_task_is_predicted_and_nothing_is_stored(served: Served) -> None:
+    asked = {"features": {"rows": 3.0}, "clusters": ["c2", "c1"]}
+    found = served.post("/v1/predictors:predict", asked, role="alpha")
+    assert found["predictor"] == "prior"
+    assert [one["cluster"] for one in found["items"]] == ["c2", "c1"]
+    assert {one["seconds"] for one in found["items"]} == {60.0}
+    assert served.get("/v1/tasks")["items"] == []
+    details = problem(
+        served.send("POST", "/v1/predictors:predict", asked | {"clusters": []}), 422, "WAL-2422"
+    )
+    assert details["pointer"] == "/clusters"
+
+
+def test_a_few_requests_for_predictions_are_answered_at_once(served: Served) -> None:
+    asked = {"features": {}, "clusters": ["c1"]}
+    for _ in range(4):
+        served.api.predicting.acquire()
+    problem(served.send("POST", "/v1/predictors:predict", asked), 429, "WAL-2429")
+    served.api.predicting.release()
+    assert served.post("/v1/predictors:predict", asked)["predictor"] == "prior"
+
+
+def test_a_predictor_that_cannot_be_read_is_a_problem(served: Served) -> None:
+    _predictors(served, "active")
+    asked = {"features": {"rows": 1.0}, "clusters": ["c1"]}
+    problem(served.send("POST", "/v1/predictors:predict", asked), 503, "WAL-2505")

@@ -63,6 +63,7 @@ FULL: dict[str, Any] = {
     "POST /v1/predictors:train": {},
     "POST /v1/predictors:rollback": {},
     "POST /v1/predictors:promote": {"version": 1},
+    "POST /v1/predictors:predict": {"features": {"rows": 1.0}, "clusters": ["c1"]},
     "POST /v1/observations:import": {
         "observations": [
             {

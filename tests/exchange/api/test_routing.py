@@ -91,6 +91,7 @@ def test_every_post_takes_a_key(served: Served) -> None:
         ("/v1/clusters/c1:uncordon", None),
         ("/v1/rounds:run", None),
         ("/v1/predictors:train", None),
+        ("/v1/predictors:predict", {"features": {}, "clusters": ["c1"]}),
         ("/v1/tokens", {"name": "x", "scopes": ["read"]}),
         ("/v1/tenants", {"name": "gamma"}),
         ("/v1/tasks:batch", {"tasks": [BODY]}),

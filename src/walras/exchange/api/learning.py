@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from walras.exchange.api import views
 from walras.exchange.api.admin import NumberQuery
-from walras.exchange.api.models import NAME, ObservationsIn, PromoteIn, TrainIn
+from walras.exchange.api.models import NAME, ObservationsIn, PredictIn, PromoteIn, TrainIn
 from walras.exchange.api.routing import (
     IdempotencyKey,
     Reply,
@@ -21,7 +22,9 @@ from walras.exchange.api.routing import (
     once,
     reading,
 )
+from walras.exchange.errors import BusyError
 from walras.exchange.runtime.home import new_uid
+from walras.exchange.runtime.predicting import predictions
 from walras.exchange.service import audit, imports, jobs, listings, predictors, runs
 from walras.exchange.store.statements import Transaction
 
@@ -125,6 +128,28 @@ async def rollback(
         return Reply({"version": version, "state": "active"})
 
     return await once(request, key, work)
+
+
+@router.post(
+    "/predictors:predict",
+    response_model=views.Predictions,
+    openapi_extra=needs("read"),
+    summary="Predict a task on clusters",
+)
+async def predict(request: Request, body: PredictIn, key: IdempotencyKey = None) -> Response:
+    """Time and chance of success of a task on clusters; nothing is submitted or stored."""
+    api = api_of(request)
+    if not api.predicting.acquire(blocking=False):
+        raise BusyError("too many predictions are asked for", where="predict", remedy="wait")
+    try:
+        found = await asyncio.to_thread(
+            predictions, api.exchange, api.asking, body.features, body.clusters
+        )
+    finally:
+        api.predicting.release()
+    if key is None:
+        return answered(found)
+    return await once(request, key, lambda tx, now: Reply(found))
 
 
 @router.post(

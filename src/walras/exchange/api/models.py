@@ -214,6 +214,15 @@ class PromoteIn(Body):
     version: Annotated[int, Field(ge=1, le=2**53), WHOLE]
 
 
+class PredictIn(Body):
+    """A task that need not be submitted, and clusters to predict it on."""
+
+    features: Features = Field(
+        description="Of the task; more than the predictor reads may be given."
+    )
+    clusters: list[Name] = Field(min_length=1, max_length=200, description="In the answer's order.")
+
+
 class ObservationIn(Body):
     """A run of a task that was not ours."""
 

@@ -13,6 +13,8 @@ from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.planner import Planner
 
+_PREDICTING = 4  # requests for predictions that are answered at once; more would hold threads
+
 
 @dataclass(frozen=True)
 class Api:
@@ -25,6 +27,7 @@ class Api:
         compute: The process beside the service in which rounds are decided.
         asking: Another one, for what-if questions: no round waits for them.
         playing: Held while a what-if question is answered.
+        predicting: Held by each request for predictions that is being answered; there are few.
         metrics: What it counts.
         authenticator: Finds callers.
         hub: Hands events to open streams.
@@ -39,3 +42,6 @@ class Api:
     authenticator: Authenticator
     hub: Hub
     playing: threading.Lock = field(default_factory=threading.Lock)
+    predicting: threading.Semaphore = field(
+        default_factory=lambda: threading.Semaphore(_PREDICTING)
+    )

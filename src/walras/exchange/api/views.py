@@ -402,6 +402,30 @@ class RunPage(BaseModel):
     next_cursor: str | None
 
 
+class Prediction(BaseModel):
+    """Time and chance of success of a task on a cluster, with intervals.
+
+    ``known`` says whether the predictor has learned from runs on the cluster; the numbers are a
+    prior where it has not. An interval without an upper end has null.
+    """
+
+    cluster: str
+    known: bool
+    seconds: float
+    seconds_low: float
+    seconds_high: float | None
+    chance: float
+    chance_low: float
+    chance_high: float
+
+
+class Predictions(BaseModel):
+    """A task on several clusters, in the order in which they were asked for."""
+
+    predictor: str
+    items: list[Prediction]
+
+
 class Imported(BaseModel):
     """How many observations were added."""
 

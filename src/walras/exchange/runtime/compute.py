@@ -24,6 +24,7 @@ FUNCTIONS: Mapping[str, str] = {
     "echo": "walras.exchange.runtime.child:echo",
     "warm": "walras.exchange.runtime.deciding:warmed",
     "decide": "walras.exchange.runtime.deciding:decided",
+    "predict": "walras.exchange.runtime.predicting:predicted",
     "train": "walras.exchange.runtime.training:train",
     "score": "walras.exchange.runtime.training:score",
 }

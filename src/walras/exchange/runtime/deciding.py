@@ -98,7 +98,7 @@ def warmed(data: bytes) -> bytes:
 def _predict(model: bytes, typical: float, forget: frozenset[str]) -> Predict | None:
     if not model:
         return None
-    known = predicting(_loaded(hashlib.sha256(model).hexdigest(), model), typical)
+    known = predicting(loaded(hashlib.sha256(model).hexdigest(), model), typical)
     return forgetting(known, forget) if forget else known
 
 
@@ -113,7 +113,8 @@ def forgetting(known: Predict, forget: frozenset[str]) -> Predict:
 
 
 @lru_cache(2)
-def _loaded(_: str, model: bytes) -> Predictor:
+def loaded(_: str, model: bytes) -> Predictor:
+    """The predictor of a file; kept by the file's hash, which comes first."""
     from walras.predict import load  # noqa: PLC0415 - seconds to import; the prior does without
 
     with tempfile.TemporaryDirectory() as folder:

@@ -76,12 +76,7 @@ class RoundPlanner:
     ) -> Taken:
         """All that a round decides from, as if clusters had at least so many slots."""
         policy = policies.in_force(tx)
-        row = tx.first(_ACTIVE)
-        name, model = PRIOR, b""
-        forget: tuple[str, ...] = ()
-        if row is not None and row[1] is not None:
-            name, model = f"predictor {row[0]}", bytes(row[1])
-            forget = tuple(str(one[0]) for one in tx.rows(_LIED, since=row[2]))
+        name, model, forget = predictor_in_force(tx)
         change = partial(_grown, slots=slots or {})
         made = snapshot(tx, now, policy, self.timing, seed=seed, change=change)
         return Taken(made, policy, model, name, seed, forget)
@@ -150,6 +145,19 @@ class RoundPlanner:
             {uid: int(n) for uid, n in zip(after.clusters, tally, strict=True)},
             after.blockers.counts,
         )
+
+
+def predictor_in_force(tx: Transaction) -> tuple[str, bytes, tuple[str, ...]]:
+    """The predictor that rounds ask: its name, its file, clusters of which it is to know nothing.
+
+    Args:
+        tx: One consistent view.
+    """
+    row = tx.first(_ACTIVE)
+    if row is None or row[1] is None:
+        return PRIOR, b"", ()
+    forget = tuple(str(one[0]) for one in tx.rows(_LIED, since=row[2]))
+    return f"predictor {row[0]}", bytes(row[1]), forget
 
 
 def _decided(taken: Taken, seconds: float, compute: Compute) -> Decision:
