@@ -70,6 +70,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "tenant": LazyCommand("walras.cli.exchange.tenant:app", "Who shares an exchange."),
     "token": LazyCommand("walras.cli.exchange.token:app", "Who may do what at an exchange."),
     "login": LazyCommand("walras.cli.exchange.login:login", "Open an exchange's pages."),
+    "kueue": LazyCommand(
+        "walras.cli.exchange.kueue:app", "Nominate clusters for Kueue's workloads."
+    ),
     "db": LazyCommand("walras.cli.exchange.db:app", "Migrate, back up, check its database."),
     "bench": LazyCommand("walras.cli.bench:bench", "Measure against peers on this computer."),
     "data": LazyCommand("walras.cli.data:app", "List, find, fetch and verify real data sets."),

@@ -1,0 +1,1 @@
+"""Other people's schedulers, told which cluster to use: Kueue MultiKueue's external dispatcher."""
