@@ -40,6 +40,7 @@ class ServingKueue:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body go out together
 
             def do_GET(self) -> None:
                 served._serve(self)

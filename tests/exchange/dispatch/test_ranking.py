@@ -18,7 +18,12 @@ def _predictions(**found: tuple[float, float] | None) -> Predictions:
     for name, pair in found.items():
         seconds, chance = pair or (60.0, 1.0)
         values: Any = {"seconds": seconds, "chance": chance, "known": pair is not None}
-        ends = {"seconds_low": 0.0, "seconds_high": None, "chance_low": 0.0, "chance_high": 1.0}
+        ends: Any = {
+            "seconds_low": 0.0,
+            "seconds_high": None,
+            "chance_low": 0.0,
+            "chance_high": 1.0,
+        }
         items.append(Prediction(cluster=name, **values, **ends))
     return Predictions(predictor="predictor 3", items=items)
 

@@ -78,7 +78,7 @@ def test_its_queue_checks_and_names_are_read() -> None:
 
 def test_when_the_names_were_written_is_read_of_the_field_manager() -> None:
     def entry(manager: str, name: str, time: str) -> dict[str, Any]:
-        fields = {"f:status": {f"f:{name}": {}}}
+        fields: dict[str, Any] = {"f:status": {f"f:{name}": {}}}
         return {"manager": manager, "time": time, "fieldsV1": fields}
 
     entries = [

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from walras.exchange.dispatch import checks, records, requests
 from walras.exchange.dispatch.chain import Chain
@@ -73,16 +73,16 @@ class Driver:
         Raises:
             ExchangeError: The manager is not set up for it, or refuses it, when it begins.
         """
-        await self._begin()
-        tasks = [asyncio.create_task(self._follow(one)) for one in self._follows]
-        tasks.append(asyncio.create_task(self._work()))
         waiting = asyncio.create_task(stop.wait())
-        done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
-        for task in (*tasks, waiting):
-            task.cancel()
-        await asyncio.gather(*tasks, waiting, return_exceptions=True)
-        for task in done - {waiting}:
-            task.result()  # none ends by itself but with an error
+        parts = {asyncio.create_task(self._begin())}
+        try:
+            await _until_one_ends(waiting, parts)
+            if not stop.is_set():
+                parts = {asyncio.create_task(self._follow(one)) for one in self._follows}
+                parts.add(asyncio.create_task(self._work()))
+                await _until_one_ends(waiting, parts)
+        finally:
+            await _end({waiting, *parts})
 
     async def once(self) -> list[records.Where]:
         """Nominate for every workload that needs names now.
@@ -192,7 +192,8 @@ class Driver:
             wake = self.dispatcher.wake(now)
             pause = _LOOK if wake is None else min(max(wake - now, 0.0), _LOOK)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), pause)
+                async with asyncio.timeout(pause):  # wait_for of Python 3.11 may lose a cancel
+                    await self._changed.wait()
             await asyncio.sleep(_GATHER)
 
     async def _step(self, *, strict: bool = False) -> None:
@@ -279,6 +280,22 @@ class Driver:
         for state, count in self.dispatcher.counts(self._now()).items():
             self.metrics.open.labels(state).set(count)
         self.metrics.active.set(sum(self.dispatcher.chain.clusters.values()))
+
+
+async def _until_one_ends(waiting: asyncio.Task[Any], parts: set[asyncio.Task[None]]) -> None:
+    """Wait for the first of some tasks, and raise what it raises."""
+    done, _ = await asyncio.wait({waiting, *parts}, return_when=asyncio.FIRST_COMPLETED)
+    for task in done - {waiting}:
+        task.result()
+
+
+async def _end(tasks: set[asyncio.Task[Any]]) -> None:
+    """End tasks; one in which a library catches the cancel is cancelled again."""
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=1.0)
 
 
 def _because(why: str) -> str:
