@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from walras.exchange.dispatch.driver import Driver
 from walras.exchange.dispatch.nominations import Rules
 from walras.exchange.dispatch.ranking import Ranker
 from walras.exchange.dispatch.requests import Request
-from walras.exchange.dispatch.server import Server
+from walras.exchange.dispatch.server import Reply, Server
 from walras.exchange.errors import (
     ConflictError,
     ExchangeError,
@@ -406,3 +407,31 @@ def test_it_ends_at_once_while_it_begins(monkeypatch: pytest.MonkeyPatch) -> Non
         assert asyncio.get_running_loop().time() < 7.0
 
     virtually(work)
+
+
+def test_a_busy_server_is_not_asked_for_every_workload(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake, times = FakeKueue(), list[float]()
+    fake.chain("a")
+    for k in range(40):
+        fake.workload(f"w{k}")
+
+    async def work() -> None:
+        made = driver_of(Faulty(fake, 0, 0.0), monkeypatch)
+        send = made.server.send
+
+        async def busy(request: Request) -> Any:
+            now = asyncio.get_running_loop().time()
+            if request.method == "PATCH" and now < 60.0:
+                times.append(now)
+                return Reply(429, {}, 3.0)
+            return await send(request)
+
+        monkeypatch.setattr(made.server, "send", busy)
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(300.0, stop.set)
+        await made.run(stop)
+
+    virtually(work)
+    assert 3 < len(times) < 20
+    assert min(b - a for a, b in pairwise(times)) >= 3.0
+    assert len(fake.writes) == 40

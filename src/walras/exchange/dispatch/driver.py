@@ -15,7 +15,7 @@ from walras.exchange.dispatch import checks, records, requests
 from walras.exchange.dispatch.chain import Chain
 from walras.exchange.dispatch.checks import Setup
 from walras.exchange.dispatch.dispatcher import Dispatcher, Due
-from walras.exchange.dispatch.follow import Change, Follow
+from walras.exchange.dispatch.follow import Change, Follow, backoff
 from walras.exchange.dispatch.metrics import Metrics
 from walras.exchange.dispatch.nominations import Nomination, Rules
 from walras.exchange.dispatch.ranking import Ranked, Ranker
@@ -63,6 +63,7 @@ class Driver:
         self._changed = asyncio.Event()
         self._random = random.Random()
         self._now, self._said = now, ""
+        self._busy = 0  # writes in a row that the server did not take, though it could
 
     async def run(self, stop: asyncio.Event) -> None:
         """Dispatch until an event is set.
@@ -212,7 +213,12 @@ class Driver:
             order = tuple(name for name in found.order if name in active)
             made = self.dispatcher.nomination(one.workload.key, order, self._now())
             if made is not None:
-                await self._write(made, found, strict=strict)
+                wait = await self._write(made, found, strict=strict)
+                self._busy = 0 if wait is None else self._busy + 1
+                if wait is not None:  # others would not be taken, either
+                    pause = backoff(self._busy) * self._random.uniform(0.5, 1.0)
+                    await asyncio.sleep(max(pause, wait))
+                    return
             elif one.workload.key in self.dispatcher.open:
                 self.dispatcher.refused(one.workload.key, self._now())
 
@@ -233,8 +239,12 @@ class Driver:
             self.on_event(f"clusters are nominated by {found.by}" + _because(found.why))
         return found
 
-    async def _write(self, made: Nomination, found: Ranked, *, strict: bool) -> None:
-        """Write names; a workload that has changed is read again and judged anew."""
+    async def _write(self, made: Nomination, found: Ranked, *, strict: bool) -> float | None:
+        """Write names; a workload that has changed is read again and judged anew.
+
+        Returns:
+            Seconds that a server asks to wait that takes nothing now; None where it is well.
+        """
         key, workload = made.workload.key, made.workload
         build = requests.merging if self.setup.merge else requests.applying
         request = build(workload, made.names)
@@ -244,7 +254,7 @@ class Driver:
             self._refused(key, "no answer", 0.0)
             if strict:
                 raise
-            return
+            return 0.0
         now = self._now()
         if reply.status == 200:
             self.dispatcher.wrote(key, reply.body, now)
@@ -252,17 +262,18 @@ class Driver:
             for name in made.added:
                 self.metrics.nominated.labels(name).inc()
             self.on_nominated(records.nominated(made, found, now))
-            return
+            return None
         if reply.status == 404:
             self.dispatcher.forget(key)
-            return
+            return None
         self._refused(key, "conflict" if reply.status == 409 else str(reply.status), reply.wait)
         if reply.status in (409, 422):
             await self._read_again(key)
-        elif strict:
+            return None
+        if strict:
             raise self.server.refusal(request, reply)
-        else:
-            self.on_event(f"{'/'.join(key)}: {self.server.refusal(request, reply).what}")
+        self.on_event(f"{'/'.join(key)}: {self.server.refusal(request, reply).what}")
+        return reply.wait
 
     async def _read_again(self, key: tuple[str, str]) -> None:
         reply = await self.server.send(requests.reading(*key))
