@@ -74,6 +74,7 @@ class FakeKueue:
     version: int = 100
     forgotten: int = 0
     dispatcher: str = DISPATCHER
+    _lists: dict[tuple[str, int], list[dict[str, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.objects = {kind: {} for kind in KINDS}
@@ -237,17 +238,21 @@ class FakeKueue:
         return {"metadata": {"name": name}, "spec": {"policyName": POLICY}}
 
     def _list(self, kind: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """A page; all pages of a list show the state of its beginning."""
         begin, version = 0, self.version
         if "continue" in query:
             begin, version = map(int, query["continue"].split("@"))
             if version < self.forgotten:
                 raise RefusedError(410, "Expired", "the continue token is too old")
-        found = sorted(self.objects[kind].items())
+            found = self._lists[kind, version]
+        else:
+            found = [copy.deepcopy(one) for _, one in sorted(self.objects[kind].items())]
         end = begin + min(self.page, int(query["limit"]))
         meta = {"resourceVersion": str(version)}
         if end < len(found):
             meta["continue"] = f"{end}@{version}"
-        return {"metadata": meta, "items": [copy.deepcopy(one) for _, one in found[begin:end]]}
+            self._lists[kind, version] = found
+        return {"metadata": meta, "items": copy.deepcopy(found[begin:end])}
 
     def after(self, kind: str, version: int) -> tuple[list[dict[str, Any]], int]:
         """The events of a kind after a version, and the version up to which they were looked at.
