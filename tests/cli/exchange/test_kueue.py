@@ -19,12 +19,15 @@ import yaml
 from tests.exchange.api.serving import Served
 from tests.exchange.dispatch.fake_kueue import FakeKueue
 from tests.exchange.dispatch.serving_kueue import TOKEN, ServingKueue
+from tests.exchange.runtime.test_deciding import _model as trained_model
 from typer.testing import CliRunner
 
 from walras.cli import main as command
 from walras.cli.exchange import kueue
 from walras.cli.main import app
 from walras.errors import InputError
+from walras.exchange.service import learning, predictors
+from walras.exchange.store.statements import Transaction
 
 
 @pytest.fixture
@@ -69,31 +72,51 @@ def test_one_pass_prints_where_workloads_stand(words: list[str]) -> None:
     assert document == json.loads(again.stdout)
 
 
-def test_the_exchange_is_asked(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The typed client over the service's own app; it has learned nothing yet, and says so."""
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """An exchange at http://testserver, over the typed client."""
     from starlette.testclient import TestClient
 
     from walras.exchange import client as module
 
-    served = Served(tmp_path / "home")
-    asked: list[Any] = []
+    made = Served(tmp_path / "home")
 
     class Client(module.Client):
         def __init__(self, server: str, token: str, **more: Any) -> None:
-            asked.append((server, token, more))
-            transport: Any = TestClient(served.app, headers={"Authorization": f"Bearer {token}"})
+            assert (server, more["tries"]) == ("http://testserver", 1)
+            transport: Any = TestClient(made.app, headers={"Authorization": f"Bearer {token}"})
             super().__init__(server, token, transport=transport)
 
     monkeypatch.setattr(module, "Client", Client)
-    monkeypatch.setenv("WALRAS_TOKEN", served.tokens["reader"])
+    monkeypatch.setenv("WALRAS_TOKEN", made.tokens["reader"])
+    yield made
+    made.close()
+
+
+def test_an_exchange_that_has_learned_nothing_says_so(words: list[str], served: Served) -> None:
     found = CliRunner().invoke(app, [*words, "--once", "--exchange", "http://testserver"])
-    served.close()
     assert found.exit_code == 0, found.output
     assert "the exchange has no predictor for these features and clusters" in found.stderr
-    assert asked[0][0] == "http://testserver"
-    assert asked[0][2]["tries"] == 1
+
+
+def test_clusters_are_ordered_by_the_exchanges_own_predictor(
+    words: list[str], served: Served, serving: ServingKueue
+) -> None:
+    """A predictor that was trained on ``rows``: fast on east, slow on west, north unknown."""
+
+    def promoted(tx: Transaction, now: float) -> None:
+        version = learning.store(tx, now, trained_model(), ("east", "west"), 5, {})
+        predictors.promote(tx, now, version, "admin")
+
+    served.exchange.write(promoted)
+    serving.fake.chain("west", "north", "east")
+    serving.fake.delete("w")
+    template = {"metadata": {"annotations": {"walras.dev/feature-rows": "2"}}}
+    serving.fake.workload("w", spec={"podSets": [{"count": 1, "template": template}]})
+    found = CliRunner().invoke(app, [*words, "--once", "--exchange", "http://testserver"])
+    assert found.exit_code == 0, found.output
+    assert serving.fake.names("w") == ["east", "west", "north"]
+    assert "order of the MultiKueueConfig" not in found.stderr
 
 
 def test_an_exchange_that_is_away_does_not_keep_workloads_waiting(
