@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         policies,
         predict,
         rounds,
+        shadow,
     )
     from walras.errors import (
         DataError,
@@ -89,7 +90,7 @@ _MODULES = (
         "plot",
         "policies",
     ),
-    *("predict", "rounds"),
+    *("predict", "rounds", "shadow"),
 )
 
 __all__ = [
@@ -121,6 +122,7 @@ __all__ = [
     "policies",
     "predict",
     "rounds",
+    "shadow",
     "solve",
 ]
 

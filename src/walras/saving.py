@@ -60,6 +60,7 @@ _HOMES = {
     "Finding": "walras.learn.advice",
     "Decay": "walras.matching.speedup",
     "Predictor": "walras.predict.predictor",
+    "Shadow": "walras.shadow.result",
 }
 _NAMES = {(home, name.rpartition(".")[2]): name for name, home in _HOMES.items()}
 

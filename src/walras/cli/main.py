@@ -59,6 +59,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "network": LazyCommand(
         "walras.cli.network:app", "Share CPU and train a model over a network without a centre."
     ),
+    "shadow": LazyCommand(
+        "walras.cli.shadow:app", "What the exchange would have done with your scheduler's log."
+    ),
     "serve": LazyCommand("walras.cli.exchange.serve:serve", "Serve an exchange of tasks."),
     "agent": LazyCommand("walras.cli.exchange.agent:app", "Run the tasks a cluster is given."),
     "task": LazyCommand("walras.cli.exchange.task:app", "Submit tasks to an exchange."),

@@ -15,6 +15,7 @@ from walras.plot.matching import matching, plan_frame
 from walras.plot.prediction import predicted_against_measured, reliability_diagram
 from walras.plot.rebalance import loads_figure, loads_frame, rounds_figure
 from walras.plot.report import Figure, Report, Section, Table, render, write
+from walras.plot.shadow import days_compared
 from walras.plot.traffic import (
     network_utilisation,
     served_frame,
@@ -30,6 +31,7 @@ __all__ = [
     "allocation_frame",
     "allocation_map",
     "convergence",
+    "days_compared",
     "history_frame",
     "loads_figure",
     "loads_frame",

@@ -80,6 +80,41 @@ def seconds_of(duration: str) -> float:
     return ((24 * days + hours) * 60 + minutes) * 60 + seconds
 
 
+Row = tuple[int, Mapping[str, str]]
+
+
+def read_rows(path: Path, delimiter: str | None = None) -> tuple[list[Row], list[int]]:
+    """The rows of sacct's text or JSON by their number, and the lines that do not fit the header.
+
+    Args:
+        path: The file.
+        delimiter: Separator of the fields; found in the header if None.
+
+    Raises:
+        DataError: The file cannot be read.
+        InputError: The delimiter is empty.
+    """
+    if delimiter == "":
+        raise InputError(
+            "is empty",
+            where="delimiter",
+            allowed="what sacct --delimiter was given",
+            remedy="leave it out to have it found in the header",
+        )
+    try:
+        text = read_text(path)
+        is_json = text.lstrip().startswith("{")
+        rows, broken = (_json_rows(text), []) if is_json else _text_rows(text, delimiter)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"cannot be read as sacct's output: {reason_of(error)}",
+            where=str(path),
+            allowed="the text of sacct -P with its header, or sacct --json",
+            remedy=COMMAND,
+        ) from error
+    return rows, broken
+
+
 def read_sacct(
     path: str | Path,
     *,
@@ -112,24 +147,7 @@ def read_sacct(
         [12.0]
     """
     path = Path(path)
-    if delimiter == "":
-        raise InputError(
-            "is empty",
-            where="delimiter",
-            allowed="what sacct --delimiter was given",
-            remedy="leave it out to have it found in the header",
-        )
-    try:
-        text = read_text(path)
-        is_json = text.lstrip().startswith("{")
-        rows, broken = (_json_rows(text), []) if is_json else _text_rows(text, delimiter)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"cannot be read as sacct's output: {reason_of(error)}",
-            where=str(path),
-            allowed="the text of sacct -P with its header, or sacct --json",
-            remedy=COMMAND,
-        ) from error
+    rows, broken = read_rows(path, delimiter)
     if rows:
         _check_fields(tuple(rows[0][1]), (task, cluster, "State"), str(path))
     return _imported(rows, broken, task, cluster, str(path))
@@ -148,20 +166,17 @@ def _check_fields(fields: Sequence[str], wanted: Sequence[str], where: str) -> N
         )
 
 
-Row = tuple[int, Mapping[str, str]]
-
-
 def _imported(
     rows: Sequence[Row], broken: Sequence[int], task: str, cluster: str, origin: str
 ) -> Imported:
-    jobs = [row for row in rows if not _is_step(row[1])]
-    ended = [row for row in jobs if _state(row[1]) not in UNFINISHED]
+    jobs = [row for row in rows if not is_step(row[1])]
+    ended = [row for row in jobs if state_of(row[1]) not in UNFINISHED]
     table = pd.DataFrame(
         {
             "task": [row[task] for _, row in ended],
             "cluster": [row[cluster] for _, row in ended],
             "seconds": [_elapsed(row) for _, row in ended],
-            "outcome": [STATES.get(_state(row), _state(row)) for _, row in ended],
+            "outcome": [STATES.get(state_of(row), state_of(row)) for _, row in ended],
         }
     )
     numbers = [k for k, _ in ended]
@@ -174,7 +189,7 @@ def _identified(row: Mapping[str, str]) -> bool:
     return any(name in row for name in _IDENTIFIERS)
 
 
-def _is_step(row: Mapping[str, str]) -> bool:
+def is_step(row: Mapping[str, str]) -> bool:
     """Whether a row is a step of a job: 12.batch of 12. Slurm gives a step no partition or user."""
     if _identified(row):
         return any("." in row.get(name, "") for name in _IDENTIFIERS)
@@ -182,7 +197,7 @@ def _is_step(row: Mapping[str, str]) -> bool:
     return nobody or row.get("JobName") in _STEPS
 
 
-def _state(row: Mapping[str, str]) -> str:
+def state_of(row: Mapping[str, str]) -> str:
     """The first word: "CANCELLED by 1000" is CANCELLED; a "+" marks a word cut short."""
     word = row["State"].split()[0] if row["State"].strip() else ""
     if word.endswith("+"):
@@ -242,4 +257,16 @@ def _json_row(job: Mapping[str, Any]) -> dict[str, str]:
         "User": str(job.get("user", "")),
         "State": str(state),
         "ElapsedRaw": str(elapsed),
+        "Submit": _number(job["time"].get("submission")),
+        "Eligible": _number(job["time"].get("eligible")),
+        "Start": _number(job["time"].get("start")),
+        "End": _number(job["time"].get("end")),
+        "AllocCPUS": _number(job.get("required", {}).get("CPUs")),
     }
+
+
+def _number(given: Any) -> str:
+    """A number of Slurm's JSON, which may say apart whether it is set; 0 is no moment."""
+    if isinstance(given, Mapping):
+        given = given.get("number") if given.get("set") else None
+    return str(given) if given else ""

@@ -1,0 +1,95 @@
+"""What a comparison in shadow mode came to: facts, measures and clusters as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from walras.reports.tables import Cell, Table
+from walras.shadow import MEASURES, Shadow
+
+MEANING = {
+    "makespan": "from a day's first submission to the end of its last job, mean of the days",
+    "waiting": "from a job's submission to its start, mean of the jobs",
+    "turnaround": "from a job's submission to its end, mean of the jobs",
+    "failures": "share of the jobs that failed",
+    "cost": "of a job: slot-hours by their price, mean of the jobs",
+}
+
+
+def facts_of(found: Shadow) -> dict[str, Cell]:
+    """What the comparison rests on, by the name of the fact.
+
+    Args:
+        found: The comparison.
+    """
+    return {
+        "status": str(found.status),
+        "log": found.origin,
+        "rows left out": found.left_out,
+        "jobs learned from": found.learned_from,
+        "jobs replayed": int(found.jobs.sum()),
+        "days replayed": len(found.jobs),
+        "load": found.load,
+        "jobs moved": found.moved,
+        "overlap": found.overlap,
+        "overlap of the moved": found.moved_overlap,
+        "level of the intervals": found.level,
+        "seconds between rounds": found.round_seconds,
+        "rounds": found.rounds,
+    }
+
+
+def measures(found: Shadow) -> Table:
+    """The log against the policy, with intervals and what any policy could have saved."""
+    level = f"{100 * found.level:.0f} %"
+    columns = ("measure", "unit", "log", "policy", "difference", f"{level} from", "to", "bound")
+    frame = found.frame()
+    names = ("measure", "unit", "log", "policy", "difference", "low", "high", "bound")
+    rows = list(frame[list(names)].itertuples(index=False, name=None))
+    return Table(columns, rows, "the log against the exchange's policy", digits=4)
+
+
+def clusters(found: Shadow) -> Table:
+    """Slots of each cluster, and the share of the jobs that ran there."""
+    rows = [
+        (name, int(found.slots[i]), float(found.shares[0, i]), float(found.shares[1, i]))
+        for i, name in enumerate(found.clusters)
+    ]
+    return Table(("cluster", "slots", "jobs in the log", "jobs by the policy"), rows, digits=3)
+
+
+def sentences(found: Shadow) -> list[str]:
+    """What was found, in words: what is sure, what it rests on, and the most there was to save."""
+    lines = []
+    for k, name in enumerate(MEASURES):
+        low, high = float(found.low[k]), float(found.high[k])
+        if high < 0.0:
+            what = "less"
+        elif low > 0.0:
+            what = "more"
+        else:
+            lines.append(f"{name}: no sure difference.")
+            continue
+        share = abs(float(found.difference[k])) / max(abs(float(found.log[k])), 1e-12)
+        saved = ""
+        if what == "less" and found.most_saved[k] > 0.0:
+            part = min(abs(float(found.difference[k])) / float(found.most_saved[k]), 1.0)
+            saved = f"; that is {part:.0%} of the most that any policy could have saved"
+        lines.append(f"{name}: surely {what}, by {share:.0%} of the log's{saved}.")
+    lines.append(
+        f"{found.moved:.0%} of the jobs ran elsewhere than in the log; {found.moved_overlap:.0%} of "
+        "these on a cluster where five or more of their kind had run."
+    )
+    return lines
+
+
+def document(found: Shadow) -> dict[str, Any]:
+    """All of it as plain values, for JSON and YAML."""
+    return {
+        **Table(tuple(facts_of(found)), [tuple(facts_of(found).values())]).records()[0],
+        "measures": Table(
+            tuple(found.frame().columns), found.frame().to_numpy().tolist()
+        ).records(),
+        "clusters": clusters(found).records(),
+        "days": Table(tuple(found.by_day().columns), found.by_day().to_numpy().tolist()).records(),
+    }

@@ -1,0 +1,1 @@
+"""Logs of schedulers, each read by a module of its own into the same rows."""

@@ -1,0 +1,34 @@
+"""Moments as logs write them: ISO 8601 with or without a zone, or seconds since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from walras.types import Floats
+
+
+def moments(given: Sequence[object] | pd.Series) -> Floats:
+    """Seconds since 1970 of texts or numbers; NaN for what is no moment, such as ``Unknown``.
+
+    A time without a zone is taken as it stands: days are then those of the scheduler's clock.
+
+    Args:
+        given: (n,) texts or numbers.
+
+    Returns:
+        (n,) seconds.
+    """
+    text = pd.Series(given, dtype=object)
+    seconds = pd.to_numeric(text, errors="coerce").to_numpy(np.float64, copy=True)
+    words = np.isnan(seconds)
+    if words.any():
+        found = pd.to_datetime(text[words].astype(str), errors="coerce", format="ISO8601", utc=True)
+        known = found.notna().to_numpy()
+        whole = np.full(len(found), np.nan)
+        since = (found[known] - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+        whole[known] = since.to_numpy(np.float64)
+        seconds[words] = whole
+    return seconds
