@@ -44,9 +44,9 @@ class Setting:
         resamples: Draws of days for the intervals.
     """
 
-    days: int = 24
-    jobs_a_day: int = 60
-    slots: int = 4
+    days: int = 40
+    jobs_a_day: int = 40
+    slots: int = 3
     past_seed: int = 5000
     resamples: int = 300
 
@@ -103,15 +103,14 @@ def coverage(seeds: Sequence[int], setting: Setting, workers: int = 1) -> pd.Dat
     Returns:
         One row a measure: ``logs``, ``truth``, ``found`` (mean), ``spread``, ``coverage``.
     """
-    one = partial(case, setting=setting)
+    work = partial(case, setting=setting)
     if workers < 2:
-        cases = [one(seed) for seed in seeds]
+        cases = [work(seed) for seed in seeds]
     else:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            cases = list(pool.map(one, seeds))
-    low, high, found, true = (
-        np.array([getattr(made, name) for made in cases]) for name in ("low", "high", "found", "true")
-    )  # fmt: skip
+            cases = list(pool.map(work, seeds))
+    names = ("low", "high", "found", "true")
+    low, high, found, true = (np.array([getattr(one, name) for one in cases]) for name in names)
     truth = true.mean(axis=0)
     return pd.DataFrame(
         {

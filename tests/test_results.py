@@ -75,6 +75,12 @@ def _advice(hook: Any = None) -> Any:
     return wl.learn.advise(_tasks(), tasks_per_round=5, on_progress=hook, **options)
 
 
+def _shadow(hook: Any = None) -> Any:
+    log = wl.shadow.read_jobs(wl.shadow.synthetic_log(12, 30, seed=3).frame)
+    given = hook and (lambda step: step.share > 0.6)
+    return wl.shadow.compare(log, least_overlap=0.0, resamples=20, on_progress=given)
+
+
 MAKE: dict[str, Callable[..., Any]] = {
     "Solution": _solution,
     "Plan": _plan,
@@ -84,11 +90,12 @@ MAKE: dict[str, Callable[..., Any]] = {
     "Deployment": _deployment,
     "FittedModel": _fitted,
     "Advice": _advice,
+    "Shadow": _shadow,
 }
 PROVED = ("Solution", "Plan", "Rebalanced", "Run", "Deployment")  # have a bound
-SAVED = ("Solution", "Plan", "Rebalanced", "Run", "FittedModel")
-NUMBERED = (*PROVED, "FittedModel", "Advice")
-STOPPED = ("Solution", "Rounds", "Run", "Deployment", "FittedModel", "Advice")
+SAVED = ("Solution", "Plan", "Rebalanced", "Run", "FittedModel", "Shadow")
+NUMBERED = (*PROVED, "FittedModel", "Advice", "Shadow")
+STOPPED = ("Solution", "Rounds", "Run", "Deployment", "FittedModel", "Advice", "Shadow")
 NEED_TORCH = ("FittedModel",)
 
 

@@ -21,7 +21,7 @@ PUBLIC = (
     "walras.domains.load_balancing",
     *(f"walras.{name}" for name in ("predict", "matching", "learn", "network", "plot")),
     "walras.network.baselines",
-    *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds")),
+    *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds", "shadow")),
     "walras.policies.exchange",
 )
 

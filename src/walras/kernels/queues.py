@@ -15,7 +15,8 @@ def run_in_order(
     """When each job begins, if each cluster takes its jobs in the order given.
 
     A job begins at the first point of the grid at which enough slots are free, and not before the
-    one ahead of it; a job that arrives before the first point runs already, and begins at once. Free slots are kept as a heap of ends: (M, most slots) ends and counts.
+    one ahead of it. One that arrives before the first point runs already, and begins at once. Ends
+    are kept as a heap for each cluster.
 
     Args:
         cluster: (n,) where each job runs; jobs stand in line in the order given.

@@ -41,12 +41,13 @@ def facts_of(found: Shadow) -> dict[str, Cell]:
 
 def measures(found: Shadow) -> Table:
     """The log against the policy, with intervals and what any policy could have saved."""
-    level = f"{100 * found.level:.0f} %"
-    columns = ("measure", "unit", "log", "policy", "difference", f"{level} from", "to", "bound")
+    ends = (f"{100 * found.level:.0f} % from", "to")
+    columns = ("measure", "log", "policy", "difference", *ends, "bound")
     frame = found.frame()
-    names = ("measure", "unit", "log", "policy", "difference", "low", "high", "bound")
-    rows = list(frame[list(names)].itertuples(index=False, name=None))
-    return Table(columns, rows, "the log against the exchange's policy", digits=4)
+    frame["measure"] += ", " + frame["unit"]
+    names = ["measure", "log", "policy", "difference", "low", "high", "bound"]
+    rows = list(frame[names].itertuples(index=False, name=None))
+    return Table(columns, rows, "the log against the exchange's policy", digits=5)
 
 
 def clusters(found: Shadow) -> Table:
@@ -63,22 +64,18 @@ def sentences(found: Shadow) -> list[str]:
     lines = []
     for k, name in enumerate(MEASURES):
         low, high = float(found.low[k]), float(found.high[k])
-        if high < 0.0:
-            what = "less"
-        elif low > 0.0:
-            what = "more"
-        else:
-            lines.append(f"{name}: no sure difference.")
+        if low <= 0.0 <= high:
+            lines.append(f"{name}: no difference that the interval tells from 0.")
             continue
         share = abs(float(found.difference[k])) / max(abs(float(found.log[k])), 1e-12)
-        saved = ""
-        if what == "less" and found.most_saved[k] > 0.0:
+        words = f"{name}: {share:.0%} {'less' if high < 0.0 else 'more'} than in the log"
+        if high < 0.0 and found.most_saved[k] > 0.0:
             part = min(abs(float(found.difference[k])) / float(found.most_saved[k]), 1.0)
-            saved = f"; that is {part:.0%} of the most that any policy could have saved"
-        lines.append(f"{name}: surely {what}, by {share:.0%} of the log's{saved}.")
+            words += f", {part:.0%} of the most that any policy could have saved"
+        lines.append(f"{words}.")
     lines.append(
-        f"{found.moved:.0%} of the jobs ran elsewhere than in the log; {found.moved_overlap:.0%} of "
-        "these on a cluster where five or more of their kind had run."
+        f"{found.moved:.0%} of the jobs ran elsewhere than in the log; {found.moved_overlap:.0%} "
+        "of these went where five or more of their kind had run."
     )
     return lines
 

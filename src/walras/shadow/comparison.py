@@ -129,6 +129,7 @@ class Heard:
         self.hook, self._began = hook, time.perf_counter()
 
     def __call__(self, share: float, note: str) -> bool:
+        """Show how far the work is; True where it is to stop."""
         elapsed = time.perf_counter() - self._began
         return self.hook(Progress(int(share * _STEPS), elapsed=elapsed, total=_STEPS, note=note))
 
@@ -241,15 +242,15 @@ class Study:
         def on_count(done: int) -> bool:
             return heard(_REPLAY + (1.0 - _REPLAY) * done / resamples, "intervals")
 
-        spread = ends(deviations(rerun, did, resamples, self.seed, on_count), days.count, level)
+        reach = ends(deviations(rerun, did, resamples, self.seed, on_count), level)
         heard(1.0, "intervals")
         of_log, of_policy = means(did, jobs), means(would, jobs)
         change = of_policy - of_log
         return Shadow(
             log=of_log,
             policy=of_policy,
-            low=change + spread[0],
-            high=change + spread[1],
+            low=change - reach,
+            high=change + reach,
             bound=means(self._bound(days), jobs),
             daily=np.stack([did, would]),
             jobs=jobs,

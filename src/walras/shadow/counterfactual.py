@@ -182,7 +182,8 @@ def _two_way(jobs: Observed, value: Floats, w: Floats) -> Floats:
         kind = (sums.sum(axis=1) - table @ cluster) / np.maximum(rows, 1e-9)
         kind = np.where(rows > 0, kind, whole)
         cluster = (sums.sum(axis=0) - kind @ table) / np.maximum(columns, 1e-9)
-        cluster = np.where(columns > 0, cluster - cluster[columns > 0].mean(), 0.0)
+        middle = cluster[columns > 0].mean() if (columns > 0).any() else 0.0
+        cluster = np.where(columns > 0, cluster - middle, 0.0)
     return kind[:, None] + cluster[None, :]
 
 

@@ -2,8 +2,8 @@
 
 In each draw the counterfactual times are fitted to the days drawn, and the placements of the policy
 run again in their order with these times. So an interval holds what days vary and what the times of
-moved jobs are not known of. Percentiles of few days are too narrow: they are taken at the level at
-which a normal mean of as many days would have its t interval (Hesterberg, 2015).
+moved jobs are not known of. A deviation is divided by the standard error of its own draw, so that
+few or skewed days do not make the interval too narrow.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from walras.kernels.queues import run_in_order
 from walras.shadow.counterfactual import Model, Observed
 from walras.shadow.measures import MEASURES, Days, means
 from walras.shadow.replay import Arrivals, Placed
 from walras.types import Floats, Longs
+
+_LEAST_ERROR = 0.25  # of a draw, as a share of that of all days
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +118,8 @@ def deviations(
     for done in range(resamples):
         if on_count is not None and on_count(done):
             break
-        weight = np.bincount(rng.integers(0, days.count, days.count), minlength=days.count)
-        weight = weight.astype(np.float64)
+        drawn_days = rng.integers(0, days.count, days.count)
+        weight: Floats = np.bincount(drawn_days, minlength=days.count).astype(np.float64)
         of_job = np.where(days.day >= 0, weight[np.maximum(days.day, 0)], 1.0)
         sums, _ = rerun.sums(Model.fit(rerun.jobs, of_job).apart(base, factor))
         drawn = means(sums - log, jobs, weight)
@@ -133,7 +134,8 @@ def _error(sums: Floats, jobs: Longs, weight: Floats, mean: Floats) -> Floats:
     rest = sums - mean[:, None] * np.stack([np.ones(len(jobs)), *[jobs] * (len(sums) - 1)])
     squares = rest**2 @ weight
     size = np.array([weight.sum(), *[weight @ jobs] * (len(sums) - 1)])
-    return np.sqrt(squares) / np.maximum(size, 1.0)
+    found: Floats = np.sqrt(squares) / np.maximum(size, 1.0)
+    return found
 
 
 def _stretch(rerun: Rerun) -> Floats:
@@ -145,21 +147,20 @@ def _stretch(rerun: Rerun) -> Floats:
     return np.where(jobs.supported, np.sqrt(many / (many - 1.0)), 1.0)
 
 
-def ends(draws: Draws, days: int, level: float) -> Floats:
-    """Lower and upper ends about a difference.
+def ends(draws: Draws, level: float) -> Floats:
+    """Half the interval of each difference: the symmetric studentised bootstrap (Hall, 1988).
 
     Args:
         draws: The draws.
-        days: Days that were drawn from.
         level: Probability that an interval holds.
 
     Returns:
-        (2, 5) to be added to the differences; infinite where nothing was drawn.
+        (5,) what is to be added and subtracted; infinite where nothing was drawn.
     """
-    deviation = draws.deviation
-    if len(deviation) < 2:
-        return np.array([[-np.inf] * len(MEASURES), [np.inf] * len(MEASURES)])
-    t = stdtrit(days - 1, 0.5 + level / 2.0) * np.sqrt(days / (days - 1.0))
-    tail = float(ndtr(-t))
-    spread = np.quantile(deviation, [tail, 1.0 - tail], axis=0)
-    return spread
+    if len(draws.deviation) < 2:
+        return np.full(len(MEASURES), np.inf)
+    # A draw of few distinct days has next to no error of its own, and would count without end.
+    error = np.maximum(draws.error, np.maximum(_LEAST_ERROR * draws.point, 1e-300))
+    reach = np.quantile(np.abs(draws.deviation) / error, level, axis=0)
+    found: Floats = reach * draws.point
+    return found

@@ -1,4 +1,4 @@
-"""What the log's past teaches: a predictor of every job that is replayed, before it is submitted."""
+"""What a log's past teaches: predictions of the jobs to be replayed, from what is known then."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ class Known:
         """(K, M) what kinds do on clusters beside their own level and the cluster's."""
         mean = self.model.mean
         plain = mean.mean(axis=0)[None, :] + mean.mean(axis=1)[:, None] - mean.mean()
-        return mean - plain
+        found: Floats = mean - plain
+        return found
 
 
 def observed(log: JobLog, which: Longs, kind: Longs) -> Observed:
@@ -141,7 +142,8 @@ def _centre(features: Floats) -> Floats:
         return np.zeros(features.shape[1])
     known = np.isfinite(features).any(axis=0)
     filled = np.where(known, features, 0.0)
-    return np.nan_to_num(np.nanmedian(filled, axis=0))
+    found: Floats = np.nan_to_num(np.nanmedian(filled, axis=0))
+    return found
 
 
 def table(found: Prediction) -> Predict:

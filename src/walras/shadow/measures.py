@@ -85,4 +85,5 @@ def means(sums: Floats, jobs: Longs, weight: Floats | None = None) -> Floats:
     total = sums @ w
     by_job = max(float(w @ jobs), 1.0)
     by_day = max(float(w.sum()), 1.0)
-    return total / np.array([by_day, *[by_job] * (len(total) - 1)])
+    found: Floats = total / np.array([by_day, *[by_job] * (len(total) - 1)])
+    return found

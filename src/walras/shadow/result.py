@@ -146,6 +146,3 @@ class Shadow:
         change = f"{self.difference[k]:+.4g} s [{self.low[k]:.4g}, {self.high[k]:.4g}]"
         jobs, days = int(self.jobs.sum()), len(self.jobs)
         return f"Shadow({self.status}, {jobs} jobs on {days} days, turnaround {change})"
-
-    def __str__(self) -> str:
-        return f"{self!r}\n{self.frame().to_string(index=False)}"

@@ -67,8 +67,8 @@ def split(log: JobLog, train: float) -> Split:
         raise DataError(
             f"has jobs on {log.days} day{'' if log.days == 1 else 's'}, {days} of them to replay",
             where=log.origin,
-            allowed=f"one day to learn from and {LEAST_DAYS} to replay, at least; 14 and more "
-            "make narrow intervals",
+            allowed=f"one day to learn from and {LEAST_DAYS} to replay, at least; 20 or more to "
+            "replay make good intervals",
             remedy="export a longer time",
         )
     if len(past) < LEAST_PAST:
@@ -142,7 +142,7 @@ def refuse_saturated(log: JobLog, cut: Split, slots: Longs) -> float:
     mine = cut.replayed[cut.day >= 0]
     length = np.floor((log.submit[mine].max() - cut.cut) / DAY) + 1.0
     day_slots = float(slots.sum()) * DAY
-    load = float((log.seconds * log.slots)[mine].sum()) / (length * day_slots)
+    load: float = float((log.seconds * log.slots)[mine].sum()) / float(length * day_slots)
     backlog = _backlog(log, cut.cut, int(length)) / day_slots
     growth = float(np.polyfit(np.arange(len(backlog)), backlog, 1)[0])
     if load > _FULL or (growth > _GROWTH and backlog[-1] > _HELD):

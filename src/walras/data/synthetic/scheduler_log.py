@@ -117,7 +117,7 @@ def _drawn(
     night: float,
     rng: np.random.Generator,
 ) -> tuple[Floats, Longs, Floats, Bools, Longs]:
-    """Submission, kind, times and outcomes on every cluster, and the user's choice, of some days."""
+    """Submission, kind, times and outcomes everywhere, and the user's choice, of some days."""
     day = np.repeat(np.arange(first, last), rng.poisson(jobs_a_day, last - first))
     n, clusters = len(day), kinds.factor.shape[1]
     submit = np.floor(np.sort(_START + _DAY * (day + (1.0 - night) * rng.random(n))))
@@ -158,7 +158,8 @@ def _chosen(habit: Floats, rng: np.random.Generator) -> Longs:
     """(n,) a cluster for each job by the habit of its kind."""
     drawn = rng.random(len(habit))[:, None]
     found = (habit.cumsum(axis=1) < drawn).sum(axis=1)
-    return np.minimum(found, habit.shape[1] - 1).astype(np.int64)
+    last: Longs = np.minimum(found, habit.shape[1] - 1).astype(np.int64)
+    return last
 
 
 def _in_order(submit: Floats, seconds: Floats, size: Longs, slots: int) -> Floats:
