@@ -1,8 +1,7 @@
-"""The comparison: what it reports, when it refuses, that it stops, and that intervals hold."""
+"""The comparison: what it reports, that it stops, and which settings it refuses."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.shadow import Setting, coverage
 
 import walras as wl
 from walras.progress import Progress
@@ -89,46 +87,6 @@ def test_the_hook_counts_and_true_stops_with_the_days_so_far() -> None:
         wl.shadow.compare(_log(), slots=SLOTS, on_progress=lambda step: True)
 
 
-# ---- refusals ---------------------------------------------------------------------------------
-
-
-def _only(log: wl.shadow.JobLog, which: Any) -> wl.shadow.JobLog:
-    arrays = ("cluster", "submit", "start", "end", "slots", "good", "counts", "features")
-    names = tuple(name for name, kept in zip(log.name, which, strict=True) if kept)
-    return replace(log, name=names, **{name: getattr(log, name)[which] for name in arrays})
-
-
-@pytest.mark.parametrize("days", [1, 3])
-def test_too_few_days_are_refused(days: int) -> None:
-    with pytest.raises(wl.DataError, match=f"has jobs on {days} day.*export a longer time"):
-        wl.shadow.compare(_log(days=days))
-
-
-def test_too_few_jobs_in_the_past_are_refused() -> None:
-    with pytest.raises(wl.DataError, match=r"jobs that ended in its first 2 days.*at least 50"):
-        wl.shadow.compare(_log(days=5, jobs_a_day=20))
-
-
-def test_one_cluster_is_refused() -> None:
-    frame = wl.shadow.synthetic_log(8, 20, clusters=1).frame
-    with pytest.raises(wl.DataError, match="has one cluster, cluster-a"):
-        wl.shadow.compare(wl.shadow.read_jobs(frame))
-
-
-@pytest.mark.parametrize("jobs_a_day", [230, 160])
-def test_a_saturated_log_is_refused(jobs_a_day: int) -> None:
-    log = wl.shadow.read_jobs(wl.shadow.synthetic_log(16, jobs_a_day, slots=2).frame)
-    with pytest.raises(wl.DataError, match="is saturated"):
-        wl.shadow.compare(log)
-
-
-def test_kinds_that_each_ran_on_one_cluster_have_no_overlap() -> None:
-    log = _log()
-    which = np.unique(np.array(log.name), return_inverse=True)[1] % 3 == log.cluster
-    with pytest.raises(wl.DataError, match=r"too little overlap.*only_seen"):
-        wl.shadow.compare(_only(log, which), slots=SLOTS)
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -152,21 +110,3 @@ def test_bad_settings_are_refused(given: dict[str, Any], words: str) -> None:
 def test_what_is_no_log_is_refused() -> None:
     with pytest.raises(wl.InputError, match="read_jobs"):
         wl.shadow.compare("jobs.txt")  # type: ignore[arg-type]
-
-
-# ---- coverage ---------------------------------------------------------------------------------
-
-
-def test_intervals_hold_about_as_often_as_they_say() -> None:
-    """Of 12 logs at a chance of 0.9, fewer than 8 hold with a chance of one in 200."""
-    frame = coverage(range(12), Setting(days=16, jobs_a_day=40, slots=3, resamples=100))
-    assert (frame["coverage"] >= 8 / 12).all(), frame.to_string()
-
-
-@pytest.mark.long
-@pytest.mark.timeout(7200)
-def test_intervals_hold_in_nine_of_ten_logs() -> None:
-    """90 % +- 3 %, and two standard errors of the share itself."""
-    frame = coverage(range(1000, 1400), Setting(), workers=2)
-    allowed = 0.03 + 2.0 * np.sqrt(0.9 * 0.1 / 400)
-    assert ((frame["coverage"] - 0.9).abs() <= allowed).all(), frame.to_string()

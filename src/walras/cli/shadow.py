@@ -137,9 +137,9 @@ def _tell_left_out(jobs: JobLog) -> None:
         "never started": jobs.never_started,
         "steps of jobs": jobs.steps,
     }
-    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    if told:
-        tell(f"left out: {told}")
+    words = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    if words:
+        tell(f"left out: {words}")
 
 
 def _print(found: Shadow, output: Format) -> None:

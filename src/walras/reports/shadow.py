@@ -41,13 +41,23 @@ def facts_of(found: Shadow) -> dict[str, Cell]:
 
 def measures(found: Shadow) -> Table:
     """The log against the policy, with intervals and what any policy could have saved."""
-    ends = (f"{100 * found.level:.0f} % from", "to")
-    columns = ("measure", "log", "policy", "difference", *ends, "bound")
+    columns = ("measure", "log", "policy", "change", "from", "to", "bound")
     frame = found.frame()
     frame["measure"] += ", " + frame["unit"]
     names = ["measure", "log", "policy", "difference", "low", "high", "bound"]
-    rows = list(frame[names].itertuples(index=False, name=None))
-    return Table(columns, rows, "the log against the exchange's policy", digits=5)
+    rows = [
+        (name, *map(_short, numbers))
+        for name, *numbers in frame[names].itertuples(index=False, name=None)
+    ]
+    title = f"the log against the exchange's policy; changes with {found.level:.0%} intervals"
+    return Table(columns, rows, title)
+
+
+def _short(value: float) -> Cell:
+    """A number with as many places as people compare by."""
+    if abs(value) >= 100.0:
+        return round(value)
+    return round(value, 2 if abs(value) >= 10.0 else 4)
 
 
 def clusters(found: Shadow) -> Table:

@@ -27,12 +27,11 @@ def page(found: Shadow) -> plot.Report:
 def _measures(found: Shadow) -> plot.Section:
     words = "; ".join(f"{name}: {text}" for name, text in MEANING.items())
     caption = (
-        f"Differences are the policy's less the log's, with {found.level:.0%} intervals for days "
+        f"Changes are the policy's less the log's, with {found.level:.0%} intervals for days "
         f"like these. The bound is what no policy can go below, with all times known. {words}."
     )
-    return plot.Section("The log against the policy", sentences(found), [
-        _table(measures(found), caption)
-    ])  # fmt: skip
+    table = _table(measures(found), caption)
+    return plot.Section("The log against the policy", sentences(found), [table])
 
 
 def _days(found: Shadow) -> plot.Section:

@@ -1,0 +1,35 @@
+"""A comparison in shadow mode in tables and words."""
+
+from __future__ import annotations
+
+import json
+
+from tests.shadow.test_result import made
+
+from walras.reports.shadow import clusters, document, facts_of, measures, sentences
+from walras.reports.tables import to_json
+
+
+def test_words_say_what_the_intervals_tell() -> None:
+    makespan, waiting, turnaround, failures, cost, rest = sentences(made())
+    assert makespan == (
+        "makespan: 11% less than in the log, 25% of the most that any policy could have saved."
+    )
+    assert waiting == "waiting: 12% more than in the log."
+    assert turnaround == "turnaround: no difference that the interval tells from 0."
+    assert failures.endswith("tells from 0.")
+    assert cost.startswith("cost: 50% less")
+    assert rest.startswith("25% of the jobs ran elsewhere than in the log; 80% of these")
+
+
+def test_tables_have_a_row_a_measure_and_a_cluster() -> None:
+    assert measures(made()).rows[0] == ("makespan, s a day", 9.0, 8.0, -1.0, -2.0, -0.5, 5.0)
+    assert clusters(made()).rows == [("a", 2, 0.5, 0.25), ("b", 3, 0.5, 0.75)]
+    assert facts_of(made())["days replayed"] == 3
+
+
+def test_the_document_is_plain() -> None:
+    content = json.loads(to_json(document(made())))
+    assert content["measures"][0]["most_saved"] == 4.0
+    assert len(content["days"]) == 6
+    assert content["days"][0]["jobs"] == 1

@@ -1,0 +1,28 @@
+"""Moments as logs write them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from walras.shadow.formats.times import moments
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1772442000",
+        "1772442000.0",
+        "2026-03-02T09:00:00",
+        "2026-03-02 09:00:00Z",
+        "2026-03-02T10:00:00+01:00",
+        "2026-03-02T09:00:00.000Z",
+    ],
+)
+def test_one_moment_has_many_forms(text: str) -> None:
+    assert moments([text]).tolist() == [1772442000.0]
+
+
+@pytest.mark.parametrize("text", ["", "Unknown", "None", "soon", "2026-13-01T00:00:00", None])
+def test_what_is_no_moment_is_not_a_number(text: str | None) -> None:
+    assert np.isnan(moments([text, "5"])).tolist() == [True, False]
