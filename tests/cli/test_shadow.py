@@ -82,8 +82,10 @@ def test_rows_left_out_are_said(log: Path, tmp_path: Path) -> None:
 )
 def test_bad_options_are_one_error(options: tuple[str, ...], kind: type, log: Path) -> None:
     result = _run(str(log), *options)
-    assert isinstance(result.exception, kind), result.output
-    assert result.exception.remedy or result.exception.allowed
+    error = result.exception
+    assert isinstance(error, kind), result.output
+    assert isinstance(error, wl.WalrasError)
+    assert error.remedy or error.allowed
 
 
 def test_a_log_that_cannot_support_the_claim_exits_as_data_do(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.shadow.test_result import made
 
@@ -14,7 +15,8 @@ def test_each_measure_has_a_panel_with_both_sides() -> None:
     assert [axes.get_title() for axes in figure.axes] == ["waiting", "cost"]
     for axes in figure.axes:
         assert [line.get_label() for line in axes.get_lines()] == ["log", "policy"]
-    assert figure.axes[0].get_lines()[1].get_ydata().tolist() == [18 / 3600, 9.5 / 3600, 5 / 3600]
+    drawn = np.asarray(figure.axes[0].get_lines()[1].get_ydata())
+    assert drawn.tolist() == [18 / 3600, 9.5 / 3600, 5 / 3600]
 
 
 def test_a_column_that_is_missing_is_refused() -> None:

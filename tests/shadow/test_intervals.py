@@ -16,17 +16,17 @@ def test_draws_of_a_normal_mean_give_its_t_interval() -> None:
     error = drawn.std(axis=1) / np.sqrt(20)
     draws = Draws(drawn.mean(axis=1) - days.mean(axis=0), error, days.std(axis=0) / np.sqrt(20))
     t_interval = 1.729 * days.std(axis=0, ddof=1) / np.sqrt(20)
-    assert ends(draws, 0.9) == pytest.approx(t_interval, rel=0.1)
+    assert ends(draws, 20, 0.9) == pytest.approx(t_interval, rel=0.12)
 
 
 def test_without_draws_nothing_is_promised() -> None:
     none = np.zeros((0, 5))
-    assert np.isinf(ends(Draws(none, none, np.ones(5)), 0.9)).all()
+    assert np.isinf(ends(Draws(none, none, np.ones(5)), 20, 0.9)).all()
 
 
 def test_draws_of_one_day_do_not_make_the_interval_endless() -> None:
     deviation = np.tile([1.0, -1.0], (5, 10)).T
-    reach = ends(Draws(deviation, np.zeros((20, 5)), np.ones(5)), 0.9)
+    reach = ends(Draws(deviation, np.zeros((20, 5)), np.ones(5)), 10**9, 0.9)
     assert reach == pytest.approx(np.full(5, 4.0))
 
 

@@ -36,7 +36,7 @@ def test_a_job_of_no_time_counts_a_second() -> None:
 def test_kinds_are_sizes_where_names_do_not_recur() -> None:
     table = pd.DataFrame({"name": ["alpha", "beta", "gamma"], "user": ["ann", "ann", "bob"]})
     found = kinds(table, np.array([1, 1, 9]))
-    assert found == ("ann1 slots", "ann1 slots", "bob8 slots")
+    assert found == ("ann:1 slots", "ann:1 slots", "bob:8 slots")
 
 
 def test_a_job_that_ends_makes_room_for_one_that_starts() -> None:

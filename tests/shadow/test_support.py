@@ -54,3 +54,5 @@ def test_kinds_that_each_ran_on_one_cluster_have_no_overlap() -> None:
     which = np.unique(np.array(log.name), return_inverse=True)[1] % 3 == log.cluster
     with pytest.raises(wl.DataError, match=r"too little overlap.*only_seen"):
         wl.shadow.compare(_only(log, which), slots=SLOTS)
+    with pytest.raises(wl.DataError, match=r"leaves no choice: 0\.0%"):
+        wl.shadow.compare(_only(log, which), slots=SLOTS, only_seen=True)

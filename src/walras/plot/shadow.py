@@ -19,8 +19,8 @@ def days_compared(
     """Measures of each day, by the log and by the policy, a panel each.
 
     Args:
-        frame: Columns ``day``, ``side`` (``log`` or ``policy``) and the measures, as
-            :meth:`walras.shadow.Shadow.by_day` gives them.
+        frame: A frame, one row for each day and side: ``day``, ``side`` (``log`` or ``policy``)
+            and the measures, as :meth:`walras.shadow.Shadow.by_day` gives them.
         measures: Columns to draw.
 
     Returns:

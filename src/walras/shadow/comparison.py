@@ -27,6 +27,7 @@ from walras.shadow.support import (
     capacity,
     overlap,
     refuse_saturated,
+    refuse_without_choice,
     split,
 )
 from walras.types import Bools, Floats, Longs
@@ -191,6 +192,7 @@ class Study:
         log, cut = self.log, self.cut
         which, busy = cut.replayed, cut.busy
         sets, requires = self._sets(only_seen)
+        refuse_without_choice(log, sets, requires)
         return Arrivals(
             log.submit[which],
             log.slots[which],
@@ -242,7 +244,8 @@ class Study:
         def on_count(done: int) -> bool:
             return heard(_REPLAY + (1.0 - _REPLAY) * done / resamples, "intervals")
 
-        reach = ends(deviations(rerun, did, resamples, self.seed, on_count), level)
+        draws = deviations(rerun, did, resamples, self.seed, on_count)
+        reach = ends(draws, days.count, level)
         heard(1.0, "intervals")
         of_log, of_policy = means(did, jobs), means(would, jobs)
         change = of_policy - of_log

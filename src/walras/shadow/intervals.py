@@ -147,11 +147,15 @@ def _stretch(rerun: Rerun) -> Floats:
     return np.where(jobs.supported, np.sqrt(many / (many - 1.0)), 1.0)
 
 
-def ends(draws: Draws, level: float) -> Floats:
+def ends(draws: Draws, days: int, level: float) -> Floats:
     """Half the interval of each difference: the symmetric studentised bootstrap (Hall, 1988).
+
+    Days that are drawn from K vary by (K - 1) / K of what days do. Dividing by a draw's own error
+    mends that for the days, not for what the model errs; so all is stretched by the root.
 
     Args:
         draws: The draws.
+        days: K.
         level: Probability that an interval holds.
 
     Returns:
@@ -162,5 +166,5 @@ def ends(draws: Draws, level: float) -> Floats:
     # A draw of few distinct days has next to no error of its own, and would count without end.
     error = np.maximum(draws.error, np.maximum(_LEAST_ERROR * draws.point, 1e-300))
     reach = np.quantile(np.abs(draws.deviation) / error, level, axis=0)
-    found: Floats = reach * draws.point
+    found: Floats = reach * draws.point * np.sqrt(days / (days - 1.0))
     return found

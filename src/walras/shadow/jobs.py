@@ -246,5 +246,6 @@ def kinds(table: pd.DataFrame, slots: Longs) -> tuple[str, ...]:
     made = pattern.where(user == "", user + ":" + pattern)
     if made.nunique() * _FEW > len(made):
         size = np.log2(slots).astype(np.int64)
-        made = user + pd.Series([f"{2**k} slots" for k in size.tolist()], index=user.index)
+        sizes = pd.Series([f"{2**k} slots" for k in size.tolist()], index=user.index)
+        made = sizes.where(user == "", user + ":" + sizes)
     return tuple(made.tolist())

@@ -49,7 +49,7 @@ def read_jobs(
         >>> _ = Path("jobs.txt").write_text(f"{line}\n{row}\n")
         >>> log = wl.shadow.read_jobs("jobs.txt", "slurm")
         >>> log.name, log.seconds.tolist(), log.slots.tolist()
-        (('ann:train',), [3600.0], [4])
+        (('ann:4 slots',), [3600.0], [4])
     """
     if isinstance(path, pd.DataFrame):
         return checked(table.of_frame(path, "the frame"))

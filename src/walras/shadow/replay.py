@@ -117,10 +117,13 @@ class _World:
     def clusters(self, now: float) -> Clusters:
         """The clusters as a snapshot has them."""
         given, m = self.given, len(self.given.capacity)
-        held: list[list[float]] = [[] for _ in range(m)]
-        for cluster, slots, end in self.expected.values():
-            held[cluster] += [max(end - now, 1.0)] * slots
-        ready = [np.concatenate([np.zeros(self.free[i]), held[i]]) for i in range(m)]
+        running = np.array(list(self.expected.values()), np.float64).reshape(-1, 3)
+        where, slots = running[:, 0].astype(np.int64), running[:, 1].astype(np.int64)
+        left = np.maximum(running[:, 2] - now, 1.0)
+        ready = [
+            np.concatenate([np.zeros(self.free[i]), np.repeat(left[where == i], slots[where == i])])
+            for i in range(m)
+        ]
         labels = tuple(
             {f"set{s}": "yes" for s in np.flatnonzero(given.sets[:, i]).tolist()} for i in range(m)
         )

@@ -17,6 +17,7 @@ from walras.types import Bools, Floats, Longs
 LEAST_DAYS = 3  # that are replayed, and drawn again for the intervals
 LEAST_PAST = 50  # jobs that must have ended at the cut
 _FULL = 0.95  # load from which queues grow without end, in time
+_CHOICE = 0.01  # share of the jobs that may go to two clusters
 _GROWTH, _HELD = 0.05, 0.25  # of a day's capacity: growth a day, and backlog at the end
 
 
@@ -158,6 +159,27 @@ def refuse_saturated(log: JobLog, cut: Split, slots: Longs) -> float:
             remedy="give the slots that the clusters really have, or export calmer weeks",
         )
     return load
+
+
+def refuse_without_choice(log: JobLog, sets: Bools, requires: Longs) -> None:
+    """Refuse a replay in which next to no job may go to two clusters.
+
+    Args:
+        log: The log.
+        sets: (sets, M) whether a cluster is in a set.
+        requires: (n,) which set each job may go to.
+
+    Raises:
+        DataError: Fewer than one job in a hundred may.
+    """
+    choice = float((sets.sum(axis=1) >= 2)[requires].mean())
+    if choice < _CHOICE:
+        raise DataError(
+            f"leaves no choice: {choice:.1%} of the jobs have a kind that ran on two clusters",
+            where=log.origin,
+            allowed=f"at least {_CHOICE:.0%}",
+            remedy="leave out only_seen, or run some jobs elsewhere first",
+        )
 
 
 def _backlog(log: JobLog, cut: float, days: int) -> Floats:

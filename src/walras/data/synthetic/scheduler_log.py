@@ -18,7 +18,7 @@ class SyntheticLog:
     """A synthetic log, and the truth behind it.
 
     Attributes:
-        frame: One row a job that ran: ``name``, ``user``, ``cluster``, ``submit``, ``start``,
+        frame: A frame with one row a job: ``name``, ``user``, ``cluster``, ``submit``, ``start``,
             ``end``, ``slots``, ``outcome``.
         seconds: (jobs, clusters) what each job takes on every cluster.
         good: (jobs, clusters) whether it would succeed there.
