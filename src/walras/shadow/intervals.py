@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from walras.kernels.queues import run_in_order
 from walras.shadow.counterfactual import Model, Observed
@@ -148,10 +149,11 @@ def _stretch(rerun: Rerun) -> Floats:
 
 
 def ends(draws: Draws, days: int, level: float) -> Floats:
-    """Half the interval of each difference: the symmetric studentised bootstrap (Hall, 1988).
+    """Half the interval of each difference: the wider of two that differ on few or skewed days.
 
-    Days that are drawn from K vary by (K - 1) / K of what days do. Dividing by a draw's own error
-    mends that for the days, not for what the model errs; so all is stretched by the root.
+    One is the symmetric studentised bootstrap (Hall, 1988), which mends skewness; the other the t
+    interval with the standard deviation of the draws. Days that are drawn from K vary by
+    (K - 1) / K of what days do, so both are stretched by the root.
 
     Args:
         draws: The draws.
@@ -165,6 +167,7 @@ def ends(draws: Draws, days: int, level: float) -> Floats:
         return np.full(len(MEASURES), np.inf)
     # A draw of few distinct days has next to no error of its own, and would count without end.
     error = np.maximum(draws.error, np.maximum(_LEAST_ERROR * draws.point, 1e-300))
-    reach = np.quantile(np.abs(draws.deviation) / error, level, axis=0)
-    found: Floats = reach * draws.point * np.sqrt(days / (days - 1.0))
+    studentised = np.quantile(np.abs(draws.deviation) / error, level, axis=0) * draws.point
+    plain = stdtrit(days - 1, 0.5 + level / 2.0) * draws.deviation.std(axis=0, ddof=1)
+    found: Floats = np.maximum(studentised, plain) * np.sqrt(days / (days - 1.0))
     return found
