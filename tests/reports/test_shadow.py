@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 from tests.shadow.test_result import made
 
 from walras.reports.shadow import clusters, document, facts_of, measures, sentences
@@ -26,6 +27,11 @@ def test_tables_have_a_row_a_measure_and_a_cluster() -> None:
     assert measures(made()).rows[0] == ("makespan, s a day", 9.0, 8.0, -1.0, -2.0, -0.5, 5.0)
     assert clusters(made()).rows == [("a", 2, 0.5, 0.25), ("b", 3, 0.5, 0.75)]
     assert facts_of(made())["days replayed"] == 3
+
+
+def test_an_end_that_is_infinite_is_shown() -> None:
+    endless = made(high=np.full(5, np.inf))
+    assert measures(endless).rows[0][5] == np.inf
 
 
 def test_the_document_is_plain() -> None:

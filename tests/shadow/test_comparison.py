@@ -82,6 +82,7 @@ def test_the_hook_counts_and_true_stops_with_the_days_so_far() -> None:
     found = wl.shadow.compare(_log(), slots=SLOTS, resamples=20, on_progress=hook)
     assert str(found.status) == "interrupted"
     assert 3 <= len(found.jobs) < 6
+    assert np.isfinite(found.low).all()
     assert [step.iteration for step in seen] == sorted(step.iteration for step in seen)
     with pytest.raises(wl.StoppedError, match="days"):
         wl.shadow.compare(_log(), slots=SLOTS, on_progress=lambda step: True)

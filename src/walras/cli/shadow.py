@@ -154,6 +154,8 @@ def _print(found: Shadow, output: Format) -> None:
         f"{found.learned_from} jobs to learn from; load {found.load:.0%}; {found.rounds} rounds, "
         f"{found.round_seconds:g} s apart"
     )
+    if found.status is Status.INTERRUPTED:
+        tell(f"interrupted: these are the first {len(found.jobs)} days of the replay")
 
 
 def _write_page(found: Shadow, path: Path) -> None:

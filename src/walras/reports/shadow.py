@@ -55,7 +55,7 @@ def measures(found: Shadow) -> Table:
 
 def _short(value: float) -> Cell:
     """A number with as many places as people compare by."""
-    if abs(value) >= 100.0:
+    if 100.0 <= abs(value) < float("inf"):
         return round(value)
     return round(value, 2 if abs(value) >= 10.0 else 4)
 

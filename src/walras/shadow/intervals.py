@@ -20,6 +20,7 @@ from walras.shadow.measures import MEASURES, Days, means
 from walras.shadow.replay import Arrivals, Placed
 from walras.types import Floats, Longs
 
+_FEWEST = 40  # draws that even a comparison that was stopped has
 _LEAST_ERROR = 0.25  # of a draw, as a share of that of all days
 
 
@@ -104,7 +105,7 @@ def deviations(
         log: (5, K) sums of what the log did.
         resamples: How often days are drawn.
         seed: Seed of the draws.
-        on_count: Called with the draws that are done; True ends them.
+        on_count: Called with the draws that are done; True ends them, after 40 at the least.
 
     Returns:
         The draws.
@@ -117,7 +118,8 @@ def deviations(
     error = _error(sums - log, jobs, once, point)
     found, errors = [], []
     for done in range(resamples):
-        if on_count is not None and on_count(done):
+        asked = on_count is not None and on_count(done)
+        if asked and done >= _FEWEST:
             break
         drawn_days = rng.integers(0, days.count, days.count)
         weight: Floats = np.bincount(drawn_days, minlength=days.count).astype(np.float64)
