@@ -6,7 +6,6 @@ so that it takes effect once.
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import time
@@ -17,10 +16,10 @@ from typing import Any, Self, TypeVar
 import httpx2
 from pydantic import BaseModel
 
-from walras.exchange import errors as kinds
 from walras.exchange import wire
+from walras.exchange.answers import checked, events, seconds
 from walras.exchange.api import views
-from walras.exchange.errors import ConflictError, ExchangeError, StaleError, UnreachableError
+from walras.exchange.errors import ConflictError, UnreachableError
 from walras.exchange.outgoing import check_address, check_token, part
 from walras.exchange.service.messages import Answer, Sync
 
@@ -31,12 +30,6 @@ _AGAIN = (0.2, 1.0, 3.0)  # seconds before a request is sent again
 _BATCH = 500  # tasks that one request may add
 _JSON = {"Content-Type": "application/json"}
 _UID = re.compile(r"t-[0-9a-f]{20}")  # of a task; a name may begin with t-, too
-
-_KINDS: Mapping[str, type[ExchangeError]] = {
-    kind.code: kind
-    for kind in vars(kinds).values()
-    if isinstance(kind, type) and issubclass(kind, ExchangeError) and kind is not StaleError
-}
 
 
 class Client:
@@ -165,8 +158,8 @@ class Client:
             else:
                 busy = answer.status_code in (429, 503)
                 if not busy or pause is None:
-                    return _checked(answer)
-                pause = max(pause, _seconds(answer.headers.get("retry-after")))
+                    return checked(answer)
+                pause = max(pause, seconds(answer.headers.get("retry-after")))
             time.sleep(pause)
         raise RuntimeError("the last try returns or raises")  # pragma: no cover
 
@@ -232,7 +225,7 @@ class Client:
             answer = self._http.post(path, json=body, **self._waits)  # type: ignore[arg-type]
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
-        heard = wire.answer_from_json(_checked(answer).json())
+        heard = wire.answer_from_json(checked(answer).json())
         if self._own:  # on a connection that is cut, a new message is of more use than to wait
             self._waits = {"timeout": min(self._patience, heard.lease_seconds / 4.0)}
         return heard
@@ -314,60 +307,10 @@ class Client:
             with self._http.stream("GET", "/v1/events", params=query, timeout=None) as answer:
                 if answer.status_code != 200:
                     answer.read()
-                    _checked(answer)
-                yield from _events(answer.iter_lines())
+                    checked(answer)
+                yield from events(answer.iter_lines())
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
-
-
-def _events(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    kind, number, data = "", 0, ""
-    for line in lines:
-        name, _, value = line.partition(": ")
-        if name == "event":
-            kind = value
-        elif name == "id":
-            number = int(value)
-        elif name == "data":
-            data = value
-        elif not line and data:
-            yield {"id": number, "kind": kind, **json.loads(data)}
-            data = ""
-
-
-def _seconds(header: str | None) -> float:
-    try:
-        return min(float(header or 0.0), 30.0)
-    except ValueError:
-        return 0.0
-
-
-def _checked(answer: httpx2.Response) -> httpx2.Response:
-    """An answer that is none of an error."""
-    if answer.is_success:
-        return answer
-    try:
-        body = answer.json()
-        code, detail = body["code"], body["detail"]
-    except (ValueError, KeyError, TypeError):
-        raise UnreachableError(
-            f"answers HTTP {answer.status_code}, and no problem of Walras",
-            where=str(answer.request.url),
-            allowed="a service of Walras",
-            remedy="see that the address is right, and what stands in front of it",
-        ) from None
-    if code == StaleError.code:
-        raise StaleError(detail, incarnation=body["incarnation"], seq=body["seq"])
-    kind, pointer = _KINDS.get(code, ExchangeError), body.get("pointer", "")
-    field = pointer.lstrip("/")
-    what = detail.removeprefix(f"{pointer}: ").removeprefix(f"{field}: ") if field else detail
-    raise kind(
-        what,
-        where="" if what == detail else field,
-        allowed=body.get("allowed", ""),
-        remedy=body.get("remedy", ""),
-        pointer=pointer,
-    )
 
 
 class _Part:
