@@ -12,6 +12,7 @@ from walras.exchange.service import (
     idempotency,
     jobs,
     rounds,
+    sessions,
     tasks,
     tokens,
 )
@@ -103,6 +104,8 @@ def _others(tx: Transaction) -> None:
         decided=None,
     )
     jobs.enqueue(tx, 1.0, "train", "all")
+    caller = tokens.Caller("k1", "ci", "alpha", frozenset({"read"}))
+    sessions.offer(tx, 1.0, caller, "l1", "wll_secret")
     idempotency.begin(tx, 1.0, "alpha", "key", "0")
     idempotency.answered(tx, "alpha", "key", 201, "{}")
     events.tell(tx, 1.0, "x", "y", tenant=None)

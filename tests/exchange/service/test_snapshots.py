@@ -291,6 +291,7 @@ def test_a_plan_and_its_columns_are_what_was_decided(crowd: Database) -> None:
         "clusters": 6,
         "free": int(taken.clusters.free[taken.clusters.up].sum()),
         "left_free": int(taken.room.sum()) - sum(one.slots for one in plan),
+        "mean_success": made.mean_success,
     }
     assert round_columns(replace(made, why="cut short"), taken)["why"] == "cut short"
 

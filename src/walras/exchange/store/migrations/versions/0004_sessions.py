@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("created", sa.Double(), nullable=False),
         sa.Column("expires", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["credential"], ["credential.id"], name=op.f("fk_session_credential_credential")
+            ["credential"], ["credential.id"], name=op.f("fk_session_credential")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_session")),
         sa.UniqueConstraint("uid", name=op.f("uq_session_uid")),
