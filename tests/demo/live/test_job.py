@@ -45,6 +45,14 @@ def test_it_fails_as_often_as_was_measured(
     assert "out of luck" in capsys.readouterr().out
 
 
+def test_a_network_of_other_data_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(_cluster(tmp_path, 1.0))
+    with pytest.raises(SystemExit, match="402334 was not measured here"):
+        job.main("402334")
+
+
 def test_without_a_cluster_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"no cluster\.json"):
         job.cluster_of(tmp_path)

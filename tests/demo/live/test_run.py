@@ -14,6 +14,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from walras.demo.live.run import Seen, _Look
+from walras.demo.live.score import Score
+from walras.demo.live.world import World
+
 
 def _start(home: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -58,6 +62,30 @@ def test_it_learns_places_and_ends_everything(first: tuple[Path, dict[str, Any],
     assert record["done"] >= 1
     assert ("synthetic" in record["clusters"]) or ("measured" in record["clusters"])
     assert _left(home) == []
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/proc/nothing"])
+def test_a_folder_that_cannot_be_made_is_one_error(home: str) -> None:
+    process = _start(Path(home))
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode not in (0, 130)
+    assert said.startswith("error[")
+    assert f"where:   {home}" in said
+    assert "Traceback" not in said
+
+
+def test_a_round_with_tasks_of_other_data_is_left_out() -> None:
+    """A demo before may have left some, if its data were others."""
+    of_round = {"granted": 1.0, "ended": 2.0, "cluster": "titan-rtx-1", "name": "net-x-abc-1"}
+    placed = type("Detail", (), {"placements": [type("Run", (), of_round)()]})
+    client: Any = type("Client", (), {})()
+    client.rounds = type("Rounds", (), {"list": lambda _, most: [], "get": lambda _, seq: placed})()
+    client.predictors = type("Predictors", (), {"runs": lambda _, most: []})()
+    score = Score(World.load(0), 4)
+    seen = Seen("", "", "", Path(), 0.0, score=score)
+    look = _Look(client, seen)
+    look._judge(type("Round", (), {"seq": 3, "started": 0.0})())
+    assert (score.judged, score.rounds) == ({3}, 0)
 
 
 def test_a_second_demo_goes_on_and_ctrl_c_leaves_no_process(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from walras.demo.live.run import Seen
 from walras.demo.live.score import Score
@@ -11,7 +12,8 @@ from walras.demo.live.world import World
 
 
 def _seen(**more: object) -> Seen:
-    return Seen("measured", "http://127.0.0.1:1", "link", time.monotonic(), **more)  # type: ignore[arg-type]
+    home = Path("walras-demo")
+    return Seen("measured", "http://127.0.0.1:1", "link", home, time.monotonic(), **more)  # type: ignore[arg-type]
 
 
 def test_before_anything_has_happened() -> None:
@@ -29,6 +31,7 @@ def test_before_anything_has_happened() -> None:
         "regret",
         "makespan",
     ]
+    assert found[0].endswith("--token-file walras-demo/exchange/admin.token)")
     assert found[2] == "predictor   trains on past runs"
     assert record(_seen())["makespan_seconds"] is None
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from walras.exchange.api.derive import derived
+import pytest
+
+from walras.exchange.api.derive import check_same, derived
+from walras.exchange.errors import FieldError
 
 
 def test_each_part_changes_it_and_equal_parts_give_the_same() -> None:
@@ -15,3 +18,10 @@ def test_each_part_changes_it_and_equal_parts_give_the_same() -> None:
     assert derived("wlr_a", "1") in made
     assert all(len(one) == 47 for one in made), "256 bits"
     assert derived("wlr_a", "1", "wll") == derived("wlr_a", "1").replace("wlr_", "wll_", 1)
+
+
+def test_an_answer_is_sent_again_to_the_same_caller_alone() -> None:
+    check_same("k-1", "k-1")
+    with pytest.raises(FieldError, match="another token") as caught:
+        check_same("k-1", "k-2")
+    assert caught.value.where == "Idempotency-Key"

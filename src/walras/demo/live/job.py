@@ -28,6 +28,8 @@ def cluster_of(here: Path) -> dict[str, dict[str, list[float]]]:
 def main(network: str) -> int:
     """Take the measured time; fail as often as was measured."""
     found = cluster_of(Path.cwd())
+    if network not in found["networks"]:
+        raise SystemExit(f"network {network} was not measured here: it is of other data")
     seconds, chance = found["networks"][network]
     say = sys.stdout.write
     say(f"network {network}: {seconds:.2f} s expected here\n")

@@ -16,6 +16,7 @@ from walras.demo.live.score import FLOOR, Ran, Score
 from walras.demo.live.world import World
 from walras.exchange.api.views import Round
 from walras.exchange.client import Client
+from walras.exchange.runtime.home import prepare
 
 SLOTS = 4  # of each cluster
 WAITING = 10  # tasks that wait at most, before a round
@@ -48,6 +49,7 @@ class Seen:
         source: What the numbers of the clusters are.
         url: Address of the service.
         link: Signs a browser in, once.
+        home: Folder of the demo.
         began: When the demo began, on a clock that does not jump.
         predictor: Version of the predictor that rounds use.
         rounds: Rounds so far.
@@ -63,6 +65,7 @@ class Seen:
     source: str
     url: str
     link: str
+    home: Path
     began: float
     predictor: int | None = None
     rounds: int = 0
@@ -94,10 +97,10 @@ def live(
 
     Raises:
         DemoError: A process did not start, or has ended.
-        DataError: The folder cannot be written.
+        StoreError: The folder cannot be made or written.
     """
     began = time.monotonic()
-    settings.home.mkdir(parents=True, exist_ok=True)
+    prepare(settings.home)
     port = port_of(settings.port)
     with Processes(settings.home, port) as processes:
         policy = settings.home / "policy.json"
@@ -109,7 +112,8 @@ def live(
         world = World.load(settings.seed)
         for cluster in world.clusters:
             world.write(cluster, processes.agent(cluster, SLOTS))
-        seen = Seen(world.source, processes.url, link, began, score=Score(world, SLOTS))
+        score = Score(world, SLOTS)
+        seen = Seen(world.source, processes.url, link, settings.home, began, score=score)
         _wait_for(client, world.clusters, processes, stopped)
         on_look(seen)
         seen.predictor = teach(client, world, lambda seconds: _pause(stopped, seconds))
@@ -186,4 +190,7 @@ class _Look:
             for run in self._client.rounds.get(one.seq).placements
             if run.granted is not None and run.ended is not None
         ]
-        score.add(one.seq, one.started, runs)
+        if all(score.world.knows(run.network) for run in runs):
+            score.add(one.seq, one.started, runs)
+        else:  # tasks of a demo before, on other data
+            score.judged.add(one.seq)

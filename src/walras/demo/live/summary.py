@@ -17,7 +17,7 @@ def lines(seen: Seen) -> list[str]:
     states, last = seen.states, seen.last
     running = states.get("leased", 0) + states.get("running", 0)
     return [
-        f"page        {seen.url}/ (a new link: walras login)",
+        f"page        {_page(seen)}",
         f"clusters    {seen.source}",
         f"predictor   {_predictor(seen)}",
         f"time        {time.monotonic() - seen.began:.0f} s",
@@ -57,6 +57,11 @@ def record(seen: Seen) -> dict[str, Any]:
         "regret": seen.regret,
         "makespan_seconds": judged,
     }
+
+
+def _page(seen: Seen) -> str:
+    token = seen.home / "exchange" / "admin.token"
+    return f"{seen.url}/ (a new link: walras login --server {seen.url} --token-file {token})"
 
 
 def _predictor(seen: Seen) -> str:

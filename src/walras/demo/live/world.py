@@ -82,10 +82,17 @@ class World:
                 )
         return found
 
+    def knows(self, network: str) -> bool:
+        """Whether a network is one of those that may arrive."""
+        return network in self._places
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.recipe.test.names)}
+
     def truth(self, networks: list[str]) -> tuple[Any, Any]:
         """(M, N) seconds and chances of networks on the clusters, as measured."""
-        places = {name: j for j, name in enumerate(self.recipe.test.names)}
-        chosen = np.array([places[name] for name in networks], np.int64)
+        chosen = np.array([self._places[name] for name in networks], np.int64)
         return self.recipe.test.times[:, chosen] / SCALE, self.recipe.test.success[:, chosen]
 
     def averages(self) -> Any:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from walras.exchange.api import views
-from walras.exchange.api.derive import derived
+from walras.exchange.api.derive import check_same, derived
 from walras.exchange.api.gate import TOKEN
 from walras.exchange.api.models import TenantChange, TenantIn, TokenIn
 from walras.exchange.api.routing import (
@@ -96,13 +96,7 @@ async def create_token(request: Request, body: TokenIn, key: IdempotencyKey = No
 
 def _with_token(made: dict[str, Any], secret: str, by: str) -> dict[str, Any]:
     """The answer with the token in the salt's place."""
-    if made.pop("by") != by:
-        raise FieldError(
-            "was used with another token",
-            where="Idempotency-Key",
-            allowed="the token that created this one",
-            remedy="send a new key",
-        )
+    check_same(made.pop("by"), by)
     return made | {"token": derived(secret, made.pop("salt"))}
 
 

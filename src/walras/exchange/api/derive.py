@@ -6,6 +6,8 @@ import hashlib
 import hmac
 from base64 import urlsafe_b64encode
 
+from walras.exchange.errors import FieldError
+
 
 def derived(secret: str, salt: str, kind: str = "wlr") -> str:
     """A new secret from the caller's own and a random salt.
@@ -25,3 +27,22 @@ def derived(secret: str, salt: str, kind: str = "wlr") -> str:
     """
     made = hmac.new(secret.encode(), f"walras-token:{salt}".encode(), hashlib.sha256).digest()
     return f"{kind}_" + urlsafe_b64encode(made).decode().rstrip("=")
+
+
+def check_same(by: str, token: str) -> None:
+    """Check that the caller whose answer is sent again is the one who got it first.
+
+    Args:
+        by: The uid of the token for which the salt was kept.
+        token: The uid of the caller's.
+
+    Raises:
+        FieldError: They differ: another secret would follow from the salt.
+    """
+    if by != token:
+        raise FieldError(
+            "was used with another token",
+            where="Idempotency-Key",
+            allowed="the token that sent it first",
+            remedy="send a new key",
+        )

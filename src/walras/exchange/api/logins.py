@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from walras.exchange.api import views
-from walras.exchange.api.derive import derived
+from walras.exchange.api.derive import check_same, derived
 from walras.exchange.api.gate import TOKEN
 from walras.exchange.api.routing import (
     IdempotencyKey,
@@ -18,7 +18,6 @@ from walras.exchange.api.routing import (
     needs,
     once,
 )
-from walras.exchange.errors import FieldError
 from walras.exchange.runtime.home import new_uid
 from walras.exchange.service import audit, sessions
 from walras.exchange.store.statements import Transaction
@@ -47,13 +46,7 @@ async def create(request: Request, key: IdempotencyKey = None) -> Response:
         return Reply({"salt": salt, "by": caller.token, "expires": until}, 201)
 
     def shown(made: dict[str, Any]) -> dict[str, Any]:
-        if made["by"] != caller.token:
-            raise FieldError(
-                "was used with another token",
-                where="Idempotency-Key",
-                allowed="the token that made this link",
-                remedy="send a new key",
-            )
+        check_same(made["by"], caller.token)
         link = derived(secret, made["salt"], "wll")
         return {"path": f"/login?link={link}", "expires": made["expires"]}
 

@@ -13,22 +13,13 @@ from prometheus_client import (
     generate_latest,
 )
 
+from walras.exchange.service import status
 from walras.exchange.store.database import Database
-from walras.exchange.store.schema import agent, cluster, job, placement, task
+from walras.exchange.store.schema import agent, cluster, job, placement
 from walras.exchange.store.statements import Statement, Transaction, given
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _ROUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_OPEN = ("pending", "placed", "leased", "running", "held")
-
-_COUNT = {
-    state: Statement(
-        sa.select(sa.func.count())
-        .select_from(task)
-        .where(task.c.state == sa.literal_column(f"'{state}'"))
-    )
-    for state in _OPEN
-}
 _LIVE = sa.and_(
     placement.c.cluster == cluster.c.id,
     placement.c.state.in_([sa.literal_column("'leased'"), sa.literal_column("'running'")]),
@@ -130,8 +121,8 @@ class Metrics:
         return generate_latest(self.registry)
 
     def _look(self, tx: Transaction, now: float, silent: float) -> None:
-        for state, query in _COUNT.items():
-            self._tasks.labels(state).set(tx.value(query))
+        for state, count in status.open_tasks(tx).items():
+            self._tasks.labels(state).set(count)
         for gauge in (self._slots, self._busy, self._up, self._open_jobs):
             gauge.clear()
         for uid, slots, state, seen, busy in tx.rows(_CLUSTERS):

@@ -6,10 +6,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from walras.exchange.states import OPEN_TASK
 from walras.exchange.store.schema import BACKED_UP, agent, cluster, job, meta, task
 from walras.exchange.store.statements import Statement, Transaction
 
-_OPEN = ("pending", "placed", "leased", "running", "held")
 # A state at a time, written out: partial indices serve it.
 _COUNT = {
     state: Statement(
@@ -17,7 +17,7 @@ _COUNT = {
         .select_from(task)
         .where(task.c.state == sa.literal_column(f"'{state}'"))
     )
-    for state in _OPEN
+    for state in OPEN_TASK
 }
 _AGENTS = Statement(
     sa.select(
