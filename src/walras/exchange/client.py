@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from walras.exchange import wire
 from walras.exchange.answers import checked, events, seconds
 from walras.exchange.api import views
+from walras.exchange.client_networks import Networks
 from walras.exchange.errors import ConflictError, UnreachableError
 from walras.exchange.outgoing import check_address, check_token, part
 from walras.exchange.service.messages import Answer, Sync
@@ -47,6 +48,7 @@ class Client:
         clusters: Offer, change, cordon, drain.
         rounds: List, look at, compare, ask for one, play one.
         predictors: List, train, promote, roll back; predict a task.
+        networks: Centres in virtual time: start, step, cut, kill, mend, end.
         tokens: Create, list, revoke.
         tenants: Add, list, change.
 
@@ -88,6 +90,7 @@ class Client:
         self.clusters = Clusters(self)
         self.rounds = Rounds(self)
         self.predictors = Predictors(self)
+        self.networks = Networks(self)
         self.tokens = Tokens(self)
         self.tenants = Tenants(self)
 

@@ -7,16 +7,14 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
-from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.sparse import csgraph
 
 from walras.domains.traffic_engineering import Evaluation, Network
 from walras.errors import InputError
+from walras.network.graph.layout import by_hops
 from walras.plot.figures import colour, need
 from walras.plot.style import DASHES, FAINT, TEXT, blank, legend, log_scale
 from walras.progress import History
@@ -24,8 +22,6 @@ from walras.types import Floats
 
 # Empty links are faint, full ones red; links beyond their capacity keep the last colour.
 _HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d3e0", "#1f6fd1", "#d1731f", "#c43d3d"])
-_STEPS = 60  # of the majorisation
-_SHAKE = 0.05  # hops
 _NAMED = 30  # networks up to this size show their nodes' names
 
 
@@ -234,45 +230,4 @@ def _positions(network: Network) -> Floats:
         # A degree of longitude is shorter by the cosine of the latitude.
         middle = np.cos(np.radians(np.mean(given[:, 1])))
         return np.asarray(given * np.array([middle, 1.0]))
-    return _by_hops(network)
-
-
-def _by_hops(network: Network) -> Floats:
-    """Places whose distances come near to hops, near ones above all: weighted stress majorisation.
-
-    Each step solves ``L_w x' = L_(w d / |x_i - x_j|) x`` with weights w = 1 / d^2, from classical
-    scaling's places, slightly shaken so that nodes in the same place come apart.
-    """
-    n = network.nodes
-    one = np.ones(network.links)
-    links = sp.csr_array((one, (network.source, network.target)), shape=(n, n))
-    hops = csgraph.shortest_path(links, unweighted=True, directed=False)
-    far = np.max(hops[np.isfinite(hops)], initial=1.0)
-    hops = np.where(np.isfinite(hops), hops, far + 1.0)
-    at = _classical(hops)
-    at += _SHAKE * np.random.default_rng(0).standard_normal(at.shape)
-    weight = np.where(hops > 0, 1.0 / np.maximum(hops, 1.0) ** 2, 0.0)
-    # The Laplacian is singular along constants only, which a rank-one term makes good.
-    factor = cho_factor(_laplacian(weight) + 1.0 / n)
-    for _ in range(_STEPS):
-        distance = np.linalg.norm(at[:, None] - at[None], axis=2)
-        ratio = weight * hops / np.maximum(distance, 1e-12)
-        at = cho_solve(factor, _laplacian(ratio) @ at)
-    return at
-
-
-def _classical(hops: Floats) -> Floats:
-    """The two leading eigenvectors of the doubly centred squared distances."""
-    n = len(hops)
-    square = hops**2
-    square -= square.mean(axis=0)
-    square -= square.mean(axis=1)[:, None]
-    values, vectors = eigh(-0.5 * square, subset_by_index=[n - 2, n - 1])
-    return np.asarray(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
-
-
-def _laplacian(weight: Floats) -> Floats:
-    out = -weight
-    np.fill_diagonal(out, 0.0)
-    np.fill_diagonal(out, -out.sum(axis=1))
-    return np.asarray(out)
+    return by_hops(network.nodes, network.source, network.target)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.exchange.api.serving import Served, problem
 
-from walras.exchange.api import models
+from walras.exchange.api import models, network_models
 from walras.exchange.api.app import routes
 
 TASK: dict[str, Any] = {
@@ -79,6 +79,29 @@ FULL: dict[str, Any] = {
     "POST /v1/tokens": {"name": "x", "scopes": ["read"], "tenant": "alpha", "seconds": 60.0},
     "POST /v1/tenants": {"name": "gamma", "weight": 1.0, "quota_slots": 1},
     "PUT /v1/tenants/alpha": {"weight": 1.0, "quota_slots": 1},
+    "POST /v1/networks": {
+        "centres": 5,
+        "graph": "ring",
+        "p": 0.3,
+        "k": 4,
+        "cpu": "quadratic",
+        "low": 0.0,
+        "high": 6.0,
+        "budget": 12.0,
+        "learns": False,
+        "loss": 0.1,
+        "duplication": 0.1,
+        "delay": 1,
+        "churn": 1.0,
+        "seed": 3,
+    },
+    "POST /v1/networks/n-1:step": {"rounds": 1},
+    "POST /v1/networks/n-1:run": {"speed": 1.0, "rounds": 1},
+    "POST /v1/networks/n-1:cut": {"links": [[0, 1]]},
+    "POST /v1/networks/n-1:mend": {"links": [[0, 1]]},
+    "POST /v1/networks/n-1:kill": {"centre": 1},
+    "POST /v1/networks/n-1:start": {"centre": 1},
+    "POST /v1/networks/n-1:faults": {"loss": 0.1, "duplication": 0.1, "delay": 1, "churn": 1.0},
 }
 """Route -> a body with every field."""
 
@@ -159,10 +182,11 @@ def test_every_body_and_every_field_is_here() -> None:
     }
     names = {"{uid}:reject": "t-1:reject", "clusters/{uid}": "clusters/c9"}
     names |= {"agents/{uid}": "agents/a1", "tenants/{uid}": "tenants/alpha"}
+    names |= {"networks/{uid}": "networks/n-1"}
     for word, other in names.items():
         wanted = {route.replace(word, other) for route in wanted}
     assert wanted == set(FULL)
-    for name, model in vars(models).items():
+    for name, model in (vars(models) | vars(network_models)).items():
         if name.endswith("In") and isinstance(model, type):
             fields = set(model.model_fields)  # type: ignore[attr-defined]
             assert any(fields <= _keys(body) for body in FULL.values()), name

@@ -21,7 +21,16 @@ expect = playwright.expect
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[3] / "build" / "pages" / "node_modules" / "axe-core" / "axe.min.js"
-PAGES = ("/rounds", "/tasks", "/clusters", "/predictors", "/status", "/reference", "/submit")
+PAGES = (
+    "/rounds",
+    "/tasks",
+    "/clusters",
+    "/predictors",
+    "/network",
+    "/status",
+    "/reference",
+    "/submit",
+)
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
@@ -210,11 +219,105 @@ def test_the_python_of_a_chart_draws_it(
             plt.close("all")
 
 
+def test_a_network_is_started_cut_and_killed_and_its_audit_stays_at_zero(
+    watched: Watched, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = watched.page
+    page.goto("/network")
+    page.get_by_label("Centres").fill("9")
+    page.get_by_label("Graph").select_option("ring")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page).to_have_url(re.compile("/network/n-"), timeout=20_000)
+    uid = page.url.rpartition("/")[2]
+    gauge = page.locator(".tile", has_text="|Σx − b|")
+    page.get_by_label("Rounds a second").select_option("200")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("h1 .state")).to_have_text("running")
+    expect(page.locator("#centre-7 .state")).to_have_text("running", timeout=20_000)
+    page.locator("#via-0-1 button").press("Enter")
+    expect(page.locator("#link-0-1 .state")).to_have_text("cut")
+    page.locator("#turn-2 button").click()
+    expect(page.locator("#centre-2 .state")).to_have_text("settled", timeout=30_000)
+    expect(page.get_by_text("The running centres are in 2 parts")).to_be_visible()
+    expect(gauge).to_contain_text("0 quanta")
+    expect(gauge).to_have_class(re.compile("good"))
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("h1 .state")).to_have_text("paused")
+    found = world.client.networks.get(uid)
+    assert (found.audit.difference, found.audit.worst) == (0, 0)
+    assert [one.state for one in found.links if one.ends == [0, 1]] == ["cut"]
+    page.get_by_role("button", name="Mend all").click()
+    expect(page.locator("#link-0-1 .state")).to_have_text("up")
+    _click_the_first_centre(page, found)
+    expect(page.locator("#centre-0 .state")).to_have_text("stopped")
+    _draws_what_its_python_draws(page, world, tmp_path, monkeypatch)
+    page.get_by_role("button", name="End").click()
+    page.get_by_role("button", name="Yes").click()
+    expect(page).to_have_url(re.compile("/network$"))
+    assert world.client.networks.list() == []
+
+
+def _click_the_first_centre(page: Any, found: Any) -> None:
+    """Click where the picture has centre 0: places keep their proportions, in the middle."""
+    box = page.locator("#chart-netgraph canvas").bounding_box()
+    ends = [(min(v), max(v)) for v in zip(*((c.x, c.y) for c in found.centres), strict=True)]
+    wide, high = (high - low for low, high in ends)
+    scale = min((box["width"] - 56) / wide, (box["height"] - 40) / high)
+    at = [
+        (place - (low + high) / 2) * scale
+        for place, (low, high) in zip((found.centres[0].x, found.centres[0].y), ends, strict=True)
+    ]
+    middle = (28 + (box["width"] - 56) / 2, 20 + (box["height"] - 40) / 2)
+    page.locator("#chart-netgraph canvas").click(
+        position={"x": middle[0] + at[0], "y": middle[1] + at[1]}
+    )
+
+
+def _draws_what_its_python_draws(
+    page: Any, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    Path("my.token").write_text((world.folder / "home" / "admin.token").read_text())
+    kinds = ("netgraph", "netshares", "netaudit", "netbudget", "netbits", "netgap")
+    for kind in kinds:
+        chart = page.locator(f"#chart-{kind}")
+        expect(chart.locator("canvas")).to_be_visible(timeout=10_000)
+        with page.expect_download() as waits:
+            chart.get_by_role("button", name="data as CSV").click()
+        waits.value.save_as(tmp_path / "data.csv")
+        assert len((tmp_path / "data.csv").read_text().splitlines()) > 5
+        chart.get_by_role("button", name="Python").click()
+        exec(compile(chart.locator("pre").inner_text(), kind, "exec"), {})
+        assert plt.gca().has_data()
+        plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def network(world: World) -> Iterator[str]:
+    """The page of a network that has run, with a cut and a kill."""
+    uid = world.client.networks.start(centres=12).uid
+    world.client.networks.step(uid, 60)
+    world.client.networks.cut(uid, [world.client.networks.get(uid).links[0].ends])
+    world.client.networks.kill(uid, 5)
+    world.client.networks.step(uid, 10)
+    yield f"/network/{uid}"
+    world.client.networks.end(uid)
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_every_page_passes_axe(chromium: Any, world: World, dark: bool) -> None:
+def test_every_page_passes_axe(chromium: Any, world: World, network: str, dark: bool) -> None:
     seen = Watched(chromium, world, color_scheme="dark" if dark else "light", bypass_csp=True)
     task = world.client.tasks.list(most=1)[0].uid
-    for path in (*PAGES, "/rounds/1", "/rounds/1/diff/2", "/clusters/east", f"/tasks/{task}"):
+    for path in (
+        *PAGES,
+        "/rounds/1",
+        "/rounds/1/diff/2",
+        "/clusters/east",
+        f"/tasks/{task}",
+        network,
+    ):
         seen.page.goto(path)
         seen.page.wait_for_timeout(400)
         seen.page.add_script_tag(path=str(AXE))
@@ -223,9 +326,11 @@ def test_every_page_passes_axe(chromium: Any, world: World, dark: bool) -> None:
     seen.close()
 
 
-def test_a_narrow_screen_needs_no_sideways_scrolling(chromium: Any, world: World) -> None:
+def test_a_narrow_screen_needs_no_sideways_scrolling(
+    chromium: Any, world: World, network: str
+) -> None:
     seen = Watched(chromium, world, viewport={"width": 390, "height": 844})
-    for path in (*PAGES, "/rounds/1", "/clusters/east"):
+    for path in (*PAGES, "/rounds/1", "/clusters/east", network):
         seen.page.goto(path)
         wide = seen.page.evaluate("() => document.documentElement.scrollWidth")
         assert wide <= 390, path

@@ -28,6 +28,8 @@ MAY = {
     "/clusters": _READ | _PROVIDERS,
     "/clusters/c1": _READ | {"provider-c1"},
     "/predictors": _READ,
+    "/network": _ALL,
+    "/network/{network}": _ALL,
     "/status": _ALL,
     "/reference": _READ | _PROVIDERS,
 }
@@ -42,12 +44,13 @@ def _paths(app: FastAPI) -> set[str]:
 
 @pytest.fixture
 def filled(site: Site) -> dict[str, str]:
-    """What the paths name: a task of tenant alpha that runs, and two rounds."""
+    """What the paths name: a task of tenant alpha that runs, two rounds, and a network."""
     mine, _ = site.served.running("mine", "alpha")
     site.served.task("waits", "alpha", requires={"gpu": "none"})
     site.served.post("/v1/rounds:run")
     site.served.round()
-    return {"mine": mine}
+    small = {"centres": 2, "graph": "ring", "learns": False}
+    return {"mine": mine, "network": site.served.post("/v1/networks", small)["uid"]}
 
 
 def test_each_role_sees_the_pages_that_it_may(site: Site, filled: dict[str, str]) -> None:
@@ -63,7 +66,7 @@ def test_each_role_sees_the_pages_that_it_may(site: Site, filled: dict[str, str]
 
 def test_all_pages_are_in_that_table(quick_site: Site) -> None:
     app: Any = quick_site.served.app.app
-    named = {re.sub(r"/(\d+|c1|\{mine\})", "/*", path.partition("?")[0]) for path in MAY}
+    named = {re.sub(r"/(\d+|c1|\{\w+\})", "/*", path.partition("?")[0]) for path in MAY}
     assert _paths(app) - _paths(routes()) == named | {"/login", "/changes", "/static"}
 
 

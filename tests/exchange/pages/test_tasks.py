@@ -7,9 +7,9 @@ from tests.exchange.pages.conftest import Site
 
 def test_the_filter_asks_the_api_for_what_was_chosen(site: Site) -> None:
     site.served.running("one")
-    site.served.task("two", requires={"gpu": "h100"})
+    site.served.task("second", requires={"gpu": "h100"})
     assert "one" in site.words("/tasks?state=leased&name=&cluster=&round=")
-    assert "two" not in site.words("/tasks?state=leased&name=&cluster=&round=")
+    assert "second" not in site.words("/tasks?state=leased&name=&cluster=&round=")
     assert "No task like that" in site.words("/tasks?name=three")
     text = site.text("/tasks?state=leased&cluster=c1&round=1")
     assert 'value="leased" checked' in text
@@ -30,7 +30,7 @@ def test_pages_follow_one_another(quick_site: Site) -> None:
 
 def test_a_waiting_task_tells_every_blocker(site: Site) -> None:
     site.served.running("one")
-    uid = site.served.task("two", requires={"gpu": "h100"})
+    uid = site.served.task("second", requires={"gpu": "h100"})
     site.served.post("/v1/rounds:run")
     site.served.round()
     why = site.served.get(f"/v1/tasks/{uid}/why")

@@ -90,6 +90,38 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert [n.digest for n in one.nodes] != [n.digest for n in other.nodes]
 
 
+def test_links_and_centres_fail_and_come_back_when_told_to() -> None:
+    world = _world(100, rest=0)
+    before = {way: one.lost for way, one in world.traffic.items()}
+    world.cuts.add(frozenset((0, 1)))
+    for _ in range(10):
+        world.round()
+        world.check()
+    lost = {way: one.lost - before[way] for way, one in world.traffic.items()}
+    assert {way for way, count in lost.items() if count} == {(0, 1), (1, 0)}
+    assert set(lost.values()) == {0, 10}
+    assert sum(one.bytes for one in world.traffic.values()) == world.bytes
+    world.stop(3)
+    assert not world.up[3]
+    world.restart(3)
+    assert world.up[3]
+    assert world.nodes[3].life == (3, 1)
+    world.restart(3)
+    assert world.nodes[3].life == (3, 1), "one that runs goes on"
+
+
+def test_faults_change_while_it_runs() -> None:
+    world = _world(50, rest=0)
+    assert sum(one.lost for one in world.traffic.values()) == 0
+    world.faults = Faults(loss=0.5)
+    for _ in range(50):
+        world.round()
+    lost = sum(one.lost for one in world.traffic.values())
+    assert 0.35 < lost / (50 * 10) < 0.65
+    with pytest.raises(InputError, match="crashes"):
+        world.faults = Faults(crashes={9: 1})
+
+
 def test_a_share_beyond_its_box_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     world = _world(40)
     monkeypatch.setattr(world.nodes[2], "share", lambda now: 2**60)

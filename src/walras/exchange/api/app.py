@@ -15,6 +15,7 @@ from walras.exchange.api import (
     clusters,
     learning,
     logins,
+    networks,
     problems,
     rounds,
     stream,
@@ -108,6 +109,7 @@ def routes() -> FastAPI:
         stream.router,
         admin.router,
         logins.router,
+        networks.router,
     ):
         app.include_router(router)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]

@@ -70,6 +70,7 @@ def build(
         service.planner,
         service.compute,
         service.asking,
+        service.networks,
         service.metrics,
         Authenticator(exchange, oidc),
         Hub(exchange),

@@ -132,13 +132,13 @@ async def once(
     Raises:
         FieldError: The key was used with another request.
     """
-    owner, fingerprint = "", ""
+    owner, asked = "", ""
     if key is not None:
-        owner, fingerprint = owner_of(caller_of(request)), await _fingerprint(request)
+        owner, asked = owner_of(caller_of(request)), await fingerprint(request)
 
     def whole(tx: Transaction, now: float) -> tuple[int, str, Mapping[str, str]]:
         if key is not None:
-            before = idempotency.begin(tx, now, owner, key, fingerprint)
+            before = idempotency.begin(tx, now, owner, key, asked)
             if before is not None:
                 return (*before, {"Idempotency-Replayed": "true"})
         reply = work(tx, now)
@@ -158,7 +158,8 @@ def owner_of(caller: Caller) -> str:
     return caller.tenant or f"token:{caller.token}"
 
 
-async def _fingerprint(request: Request) -> str:
+async def fingerprint(request: Request) -> str:
+    """A hash of what a request asks for."""
     made = hashlib.sha256(f"{request.method} {request.url.path}?{request.url.query}\n".encode())
     made.update(await request.body())
     return made.hexdigest()

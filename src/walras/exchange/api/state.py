@@ -11,6 +11,7 @@ from walras.exchange.runtime.background import Background
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.metrics import Metrics
+from walras.exchange.runtime.networks import Networks
 from walras.exchange.runtime.planner import Planner
 
 _PREDICTING = 4  # requests for predictions that are answered at once; more would hold threads
@@ -26,6 +27,7 @@ class Api:
         planner: Makes rounds, and answers what-if questions.
         compute: The process beside the service in which rounds are decided.
         asking: Another one, for what-if questions: no round waits for them.
+        networks: Networks in virtual time.
         playing: Held while a what-if question is answered.
         predicting: Held by each request for predictions that is being answered; there are few.
         metrics: What it counts.
@@ -38,6 +40,7 @@ class Api:
     planner: Planner
     compute: Compute
     asking: Compute
+    networks: Networks
     metrics: Metrics
     authenticator: Authenticator
     hub: Hub

@@ -8,6 +8,7 @@ from walras.exchange.api.app import Pages
 from walras.exchange.pages import (
     changes,
     clusters,
+    networks,
     predictors,
     reference,
     rounds,
@@ -24,6 +25,7 @@ def _install(app: FastAPI) -> None:
         tasks,
         clusters,
         predictors,
+        networks,
         status,
         reference,
         changes,

@@ -29,6 +29,7 @@ _TABS = (
     ("/tasks", "Tasks"),
     ("/clusters", "Clusters"),
     ("/predictors", "Predictors"),
+    ("/network", "Network"),
     ("/status", "Status"),
     ("/reference", "API"),
 )

@@ -14,6 +14,7 @@ from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.held import Handler
 from walras.exchange.runtime.learner import Learner
 from walras.exchange.runtime.metrics import Metrics
+from walras.exchange.runtime.networks import Networks
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.planning import RoundPlanner
 from walras.exchange.runtime.round import KIND, Rounds
@@ -30,6 +31,7 @@ class Service:
         compute: The process in which rounds are decided.
         asking: Another one, for what-if questions.
         learning: Another one, for trainings; it runs while there is one.
+        networks: Networks in virtual time, each in a process of its own.
         metrics: What it counts.
         background: Its threads.
     """
@@ -39,6 +41,7 @@ class Service:
     compute: Compute
     asking: Compute
     learning: Compute
+    networks: Networks
     metrics: Metrics
     background: Background
 
@@ -72,7 +75,8 @@ class Service:
         }
         background = Background(exchange, usual | (handlers or {}), metrics)
         exchange.write(rounds.ensure)
-        return cls(exchange, chosen, compute, asking, learning, metrics, background)
+        networks = Networks(stopping)
+        return cls(exchange, chosen, compute, asking, learning, networks, metrics, background)
 
     def start(self) -> None:
         """Start the threads, and the process that decides rounds."""
@@ -86,6 +90,7 @@ class Service:
         self.compute.close()
         self.asking.close()
         self.learning.close()
+        self.networks.close()
 
     def __enter__(self) -> Self:
         self.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,21 @@ from walras.network.protocol.auditing import Books, books
 from walras.network.protocol.membership import Memory
 from walras.network.protocol.node import Node
 from walras.types import Bools, Floats, Longs, Weights
+
+
+@dataclass
+class Traffic:
+    """What one centre sent to another.
+
+    Attributes:
+        messages: Number of messages.
+        bytes: Their length.
+        lost: Those that never arrive, since the link is cut or loses them.
+    """
+
+    messages: int = 0
+    bytes: int = 0
+    lost: int = 0
 
 
 class VirtualNetwork:
@@ -33,6 +49,8 @@ class VirtualNetwork:
         nodes: The present or last life of every centre.
         lives: All lives so far.
         bytes: Bytes sent so far.
+        cuts: Links that pass no message, each the set of its two ends, beside the plan of faults.
+        traffic: What was sent over each link, by sender and receiver.
     """
 
     def __init__(self, plan: Plan, faults: Faults, seed: int) -> None:
@@ -47,6 +65,18 @@ class VirtualNetwork:
         self._under_way: list[tuple[int, int, int, int, bytes]] = []
         self._sent = 0
         self._graph: tuple[int, set[tuple[int, int]]] = (-1, set())
+        self.cuts: set[frozenset[int]] = set()
+        self.traffic: dict[tuple[int, int], Traffic] = {}
+
+    @property
+    def faults(self) -> Faults:
+        """The faults of the run; others may take their place between two rounds."""
+        return self._faults
+
+    @faults.setter
+    def faults(self, faults: Faults) -> None:
+        faults.check(self._plan.problem.centres)
+        self._faults = faults
 
     @property
     def up(self) -> Bools:
@@ -133,6 +163,15 @@ class VirtualNetwork:
             if crash.rejoin == self.now:
                 self._begin(crash.centre)
 
+    def stop(self, centre: int) -> None:
+        """Stop a centre's process, with all its holdings."""
+        self._up[centre] = False
+
+    def restart(self, centre: int) -> None:
+        """Begin a new life of a centre that was stopped, without holdings."""
+        if not self._up[centre]:
+            self._begin(centre)
+
     def _begin(self, centre: int) -> None:
         """Begin a new life, from the stable storage."""
         memory: Memory = self._memory[centre].next_life(centre)
@@ -142,8 +181,12 @@ class VirtualNetwork:
 
     def _send(self, sender: int, receiver: int, data: bytes) -> None:
         self.bytes += len(data)
+        traffic = self.traffic.setdefault((sender, receiver), Traffic())
+        traffic.messages += 1
+        traffic.bytes += len(data)
         faults, rng = self._faults, self._rng
         if not self._is_link_up(sender, receiver) or rng.random() < faults.loss:
+            traffic.lost += 1
             return
         for _ in range(2 if rng.random() < faults.duplication else 1):
             late = int(rng.integers(faults.delay + 1)) if faults.delay else 0
@@ -153,6 +196,8 @@ class VirtualNetwork:
             heapq.heappush(self._under_way, message)
 
     def _is_link_up(self, sender: int, receiver: int) -> bool:
+        if self.cuts and frozenset((sender, receiver)) in self.cuts:
+            return False
         if any(cut.parts(sender, receiver, self.now) for cut in self._faults.all_cuts):
             return False
         network: Network = self._plan.network

@@ -23,12 +23,14 @@ class Books:
         least_in_flight: The smallest amount of CPU in flight on any link, or 0 if all are positive;
             negative only if more was credited than sent.
         difference: (width,) held and in flight minus the budget; exactly zeros.
+        settled: Lives whose holdings others have taken over; they count for nothing.
     """
 
     held: Longs
     in_flight: Longs
     least_in_flight: int
     difference: Longs
+    settled: frozenset[Incarnation]
 
 
 def books(lives: Sequence[Node]) -> Books:
@@ -48,7 +50,7 @@ def books(lives: Sequence[Node]) -> Books:
                 least = min(least, int(under_way[0]))
     begun = np.zeros_like(held)
     begun[0] = int(first.network_config.begun.sum())
-    return Books(held, flying, least, held + flying - begun)
+    return Books(held, flying, least, held + flying - begun, frozenset(gone))
 
 
 def _links(node: Node) -> dict[Incarnation, Link]:

@@ -1,6 +1,6 @@
 // Draw the charts of a page. Each is a function from what the API answered to rows (what the CSV
 // has), and from rows to an option of ECharts; python.js has the lines that draw the same.
-import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
+import { BarChart, CustomChart, GraphChart, LineChart, ScatterChart } from "echarts/charts";
 import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
@@ -8,17 +8,19 @@ import { send } from "./api.js";
 import { blockers } from "./charts/blockers.js";
 import { flips } from "./charts/flips.js";
 import { gantt } from "./charts/gantt.js";
+import { network } from "./charts/network.js";
 import { regret } from "./charts/regret.js";
 import { reliability } from "./charts/reliability.js";
 import { rounds } from "./charts/rounds.js";
 import { times } from "./charts/times.js";
+import { clicked } from "./network.js";
 import { python } from "./python.js";
 import { tools } from "./tools.js";
 
-echarts.use([BarChart, CustomChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent,
+echarts.use([BarChart, CustomChart, GraphChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent,
   GridComponent, LegendComponent, TooltipComponent, CanvasRenderer]);
 
-const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times };
+const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times, ...network };
 const drawn = new WeakMap();
 
 function colours() {
@@ -49,12 +51,22 @@ function empty(canvas, text) {
   canvas.replaceChildren(made);
 }
 
-async function draw(figure) {
+// Charts of one page that show the same answer ask for it once.
+function asking() {
+  const asked = new Map();
+  return (path) => {
+    if (!asked.has(path)) asked.set(path, send("GET", path));
+    return asked.get(path);
+  };
+}
+
+async function draw(figure, ask) {
   const kind = KINDS[figure.dataset.chart];
   const canvas = figure.querySelector(".canvas");
-  let rows;
+  let found, rows;
   try {
-    rows = kind.rows(await send("GET", figure.dataset.src.split("#")[0]));
+    found = await ask(figure.dataset.src.split("#")[0]);
+    rows = kind.rows(found);
   } catch (error) {
     empty(canvas, `The data cannot be had: ${error.message}`);
     return;
@@ -68,16 +80,18 @@ async function draw(figure) {
     canvas.replaceChildren();
     held = { chart: echarts.init(canvas) };
     drawn.set(canvas, held);
+    held.chart.on("click", clicked);
     new ResizeObserver(() => held.chart.isDisposed() || held.chart.resize()).observe(canvas);
   }
   const palette = colours();
   if (kind.height) canvas.style.height = `${kind.height(rows)}px`;
   held.chart.resize();
-  held.chart.setOption(kind.option(rows, palette, base(palette)), { notMerge: true });
+  held.chart.setOption(kind.option(rows, palette, base(palette), found), kind.live ? { replaceMerge: ["series"] } : { notMerge: true });
   held.rows = rows;
   tools(figure, held, () => python(figure));
 }
 
 export function drawAll() {
-  for (const figure of document.querySelectorAll("[data-chart]")) draw(figure);
+  const ask = asking();
+  for (const figure of document.querySelectorAll("[data-chart]")) draw(figure, ask);
 }

@@ -26,24 +26,41 @@ function task(fields) {
   return made;
 }
 
+// Named fields as they are typed; those that are left empty are left out.
+function typed(form) {
+  const made = {};
+  for (const field of form.elements) {
+    if (!field.name || (field.type !== "checkbox" && field.value === "")) continue;
+    if (field.type === "checkbox") made[field.name] = field.checked;
+    else made[field.name] = field.type === "number" || "number" in field.dataset ? Number(field.value) : field.value;
+  }
+  return made;
+}
+
+function bodyOf(form) {
+  if (form.dataset.shape === "task") return task(new FormData(form));
+  return form.dataset.shape === "fields" ? typed(form) : JSON.parse(form.dataset.body ?? "{}");
+}
+
 async function submit(form) {
   const [method, path] = form.dataset.api.split(" ");
   if (form.dataset.ask && !(await ask(form.dataset.ask))) return;
   const button = form.querySelector("button");
+  const focused = document.activeElement === button;
   button.disabled = true;
   try {
-    const body = form.dataset.shape === "task" ? task(new FormData(form)) : JSON.parse(form.dataset.body ?? "{}");
-    const found = await send(method, path, body);
+    const found = await send(method, path, bodyOf(form));
     const then = form.dataset.then?.replace(/\{(\w+)\}/g, (_, name) => found[name]);
     if (then) location.assign(then);
     else {
-      note(`${button.textContent.trim()}: done.`);
+      if (!("quiet" in form.dataset)) note(`${button.textContent.trim()}: done.`);
       renew("now");
     }
   } catch (error) {
     note(error.message, true);
   } finally {
     button.disabled = false;
+    if (focused && document.activeElement === document.body) button.focus();
   }
 }
 

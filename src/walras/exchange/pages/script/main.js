@@ -2,6 +2,7 @@
 import "htmx.org";
 import { listen, renew } from "./live.js";
 import { sendForms } from "./forms.js";
+import { followNetwork } from "./network.js";
 import { keepTimes } from "./times.js";
 import { offerThemes } from "./theme.js";
 import { answerWhatIf } from "./whatif.js";
@@ -12,6 +13,7 @@ sendForms();
 answerWhatIf();
 
 const main = document.getElementById("main");
+followNetwork(main);
 
 async function draw() {
   if (!document.querySelector("[data-chart]")) return;

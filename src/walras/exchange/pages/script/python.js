@@ -9,6 +9,9 @@ token = Path("my.token").read_text().strip()
 with wl.exchange.Client("${url}", token) as client:
     `;
 const FRAME = "frame = pd.DataFrame([one.model_dump() for one in found])\n";
+const NETWORK = (src) => `found = client.networks.get("${src.split("/")[3].split("#")[0]}")
+`;
+const PAST = "frame = pd.DataFrame([row.model_dump() for row in found.history])\n";
 const argument = (src, name) => new URL(src, location.origin).searchParams.get(name);
 
 const BODIES = {
@@ -55,6 +58,42 @@ plt.plot(frame.chance.groupby(group).mean(), good, "o")
 plt.axline((0, 0), slope=1)
 plt.xlabel("predicted chance")
 plt.ylabel("share that completed")
+`,
+  netgraph: (src) => `${NETWORK(src)}at = {one.centre: (one.x, one.y) for one in found.centres}
+for link in found.links:
+    (x, y), (u, v) = (at[end] for end in link.ends)
+    plt.plot([x, u], [y, v], color="red" if link.state == "cut" else "gray", zorder=1)
+for one in found.centres:
+    plt.scatter(*at[one.centre], s=40 + 40 * one.share, zorder=2)
+    plt.annotate(one.centre, at[one.centre])
+plt.axis("equal")
+`,
+  netshares: (src) => `${NETWORK(src)}frame = pd.DataFrame([one.model_dump() for one in found.centres])
+plt.bar(frame.centre, frame.high - frame.low, bottom=frame.low, alpha=0.3, label="box")
+plt.plot(frame.centre, frame.share, "o", label="share")
+plt.plot(frame.centre, frame.best, "_", label="optimum")
+plt.xlabel("centre")
+plt.ylabel("CPU")
+plt.legend()
+`,
+  netaudit: (src) => `${NETWORK(src)}${PAST}plt.plot(frame["round"], frame.audit)
+plt.xlabel("round")
+plt.ylabel(f"quanta of {found.unit:.2g} over or missing")
+`,
+  netbudget: (src) => `${NETWORK(src)}${PAST}parts = ["used", "idle", "in_flight", "owed"]
+plt.stackplot(frame["round"], frame[parts].T, labels=parts)
+plt.xlabel("round")
+plt.ylabel("CPU")
+plt.legend()
+`,
+  netbits: (src) => `${NETWORK(src)}${PAST}plt.plot(frame["round"], frame.bits)
+plt.xlabel("round")
+plt.ylabel("bits sent")
+`,
+  netgap: (src) => `${NETWORK(src)}${PAST}for name in ("gap", "loss_gap", "consensus"):
+    plt.semilogy(frame["round"], frame[name].astype(float).abs(), label=name)
+plt.xlabel("round")
+plt.legend()
 `,
   flips: () => `found = client.predictors.runs(most=500)
 ${FRAME}frame = frame.dropna(subset=["predicted", "seconds", "runner_up_seconds"])

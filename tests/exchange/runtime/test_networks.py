@@ -1,0 +1,150 @@
+"""Networks of a service: their pace, how many there are, and that each ends with its process."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from walras.exchange.api.network_models import NetworkIn
+from walras.exchange.errors import BusyError, ComputeError, ConflictError, FieldError, NotFoundError
+from walras.exchange.runtime import networks as module
+from walras.exchange.runtime.networks import Networks, Replies, RunningNetwork
+
+SMALL = NetworkIn(centres=5, graph="ring", learns=False).model_dump()
+
+
+class Clock:
+    """A clock that goes on when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def networks() -> Iterator[Networks]:
+    made = Networks()
+    yield made
+    made.close()
+
+
+def _until(check: Callable[[], Any]) -> None:
+    end = time.monotonic() + 30.0
+    while not check():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_it_steps_runs_pauses_and_ends_with_its_process(networks: Networks) -> None:
+    one = networks.start("k", "me", SMALL)
+    pid = one._compute.pid
+    assert pid is not None
+    assert (one.look()["round"], one.state) == (0, "paused")
+    assert one.change("advance", rounds=7)["round"] == 7
+    assert one.run(1000.0, 50)["state"] == "running"
+    _until(lambda: one.state == "paused")
+    assert one.look()["round"] == 57
+    assert one.why == "the rounds that were asked for are made"
+    one.run(1000.0, None)
+    _until(lambda: one.look()["round"] > 60)
+    at = one.pause()["round"]
+    time.sleep(0.3)
+    assert (one.look()["round"], one.why) == (at, "")
+    networks.end(one.uid)
+    networks.end(one.uid)
+    assert _gone(pid)
+    with pytest.raises(NotFoundError, match="has ended"):
+        networks.get(one.uid)
+    with pytest.raises(ConflictError):
+        one.change("advance", rounds=1)
+
+
+def test_there_are_few_of_each_token_and_few_in_all(
+    networks: Networks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunningNetwork, "make", lambda self: None)
+    first = networks.start("a", "a", SMALL)
+    networks.start("a", "a", SMALL)
+    with pytest.raises(BusyError, match="token: has 2 networks"):
+        networks.start("a", "a", SMALL)
+    for owner in ("b", "c"):
+        networks.start(owner, owner, SMALL)
+    with pytest.raises(BusyError, match="service: has 4 networks"):
+        networks.start("d", "d", SMALL)
+    networks.end(first.uid)
+    assert networks.start("d", "d", SMALL).uid == networks.list()[0].uid
+
+
+def test_one_that_cannot_be_made_leaves_nothing(networks: Networks) -> None:
+    with pytest.raises(FieldError) as caught:
+        networks.start("k", "me", SMALL | {"budget": 1e6})
+    assert caught.value.pointer == "/budget"
+    assert networks.list() == []
+
+
+def test_one_that_nobody_looks_at_is_paused_and_then_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    networks = Networks(steady=clock)
+    one = networks.start("k", "me", SMALL)
+    one.run(1000.0, None)
+    clock.now = module.PAUSE_AFTER + 1.0
+    one._news.set()
+    _until(lambda: one.state == "paused")
+    assert one.why == "nobody looked for 120 s"
+    networks.sweep()
+    assert networks.list() == [one]
+    clock.now = module.END_AFTER + 1.0
+    networks.sweep()
+    assert networks.list() == []
+    networks.close()
+
+
+def test_a_process_that_dies_is_report_of_and_the_last_state_stays(networks: Networks) -> None:
+    one = networks.start("k", "me", SMALL)
+    one.change("advance", rounds=5)
+    pid = one._compute.pid
+    assert pid is not None
+    os.kill(pid, 9)
+    with pytest.raises(ComputeError):
+        one.change("advance", rounds=5)
+    assert (one.state, one.look()["round"]) == ("failed", 5)
+    assert "its process failed" in one.why
+    with pytest.raises(ConflictError, match="its process failed"):
+        one.run(1.0, None)
+
+
+def test_an_alarm_pauses_it(networks: Networks, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = networks.start("k", "me", SMALL)
+
+    def asked(**_: Any) -> None:
+        one._report = {**one._report, "audit": {"alarm": "3 quanta"}, "round": 9}
+
+    monkeypatch.setattr(one, "_ask", asked)
+    one.run(1000.0, None)
+    _until(lambda: one.state == "paused")
+    assert one.why == "the books are wrong"
+
+
+def test_the_newest_answers_are_kept() -> None:
+    replies = Replies()
+    for k in range(module._REPLIES + 1):
+        replies.keep(("me", str(k)), ("asked", k))
+    assert replies.get(("me", "0")) is None
+    assert replies.get(("me", "1")) == ("asked", 1)
+    replies.forget(("me", "1"))
+    assert replies.get(("me", "1")) is None
