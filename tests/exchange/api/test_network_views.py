@@ -15,7 +15,7 @@ def test_a_report_has_the_described_fields_and_no_other() -> None:
     live = networking.made(SMALL)
     live.advance(30)
     found = report(live)
-    own = {"uid", "by", "state", "why", "speed", "sample", "scenario"}
+    own = {"uid", "by", "state", "why", "speed", "pace", "sample", "scenario"}
     assert set(found) | own == set(views.Network.model_fields)
     lists: dict[str, type[BaseModel]] = {
         "centres": views.NetworkCentre,

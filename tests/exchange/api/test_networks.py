@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +19,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home: Path = tmp_path_factory.mktemp("networks")
     made = Served(home / "home")
     yield made
+    pids = [one.pid for one in made.service.networks.list()]
     made.close()
     assert made.service.networks.list() == [], "they end with the service"
+    assert pids
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 @pytest.fixture(scope="module")

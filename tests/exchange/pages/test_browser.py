@@ -236,6 +236,7 @@ def test_a_network_is_started_cut_and_killed_and_its_audit_stays_at_zero(
     expect(page.locator("#centre-7 .state")).to_have_text("running", timeout=20_000)
     page.locator("#via-0-1 button").press("Enter")
     expect(page.locator("#link-0-1 .state")).to_have_text("cut")
+    expect(page.locator("#via-0-1 button")).to_be_focused()
     page.locator("#turn-2 button").click()
     expect(page.locator("#centre-2 .state")).to_have_text("settled", timeout=30_000)
     expect(page.get_by_text("The running centres are in 2 parts")).to_be_visible()
@@ -246,7 +247,7 @@ def test_a_network_is_started_cut_and_killed_and_its_audit_stays_at_zero(
     found = world.client.networks.get(uid)
     assert (found.audit.difference, found.audit.worst) == (0, 0)
     assert [one.state for one in found.links if one.ends == [0, 1]] == ["cut"]
-    page.get_by_role("button", name="Mend all").click()
+    page.get_by_role("button", name="Mend the link").click()
     expect(page.locator("#link-0-1 .state")).to_have_text("up")
     _click_the_first_centre(page, found)
     expect(page.locator("#centre-0 .state")).to_have_text("stopped")
@@ -262,14 +263,13 @@ def _click_the_first_centre(page: Any, found: Any) -> None:
     box = page.locator("#chart-netgraph canvas").bounding_box()
     ends = [(min(v), max(v)) for v in zip(*((c.x, c.y) for c in found.centres), strict=True)]
     wide, high = (high - low for low, high in ends)
-    scale = min((box["width"] - 56) / wide, (box["height"] - 40) / high)
+    scale = 0.8 * min(box["width"] / wide, box["height"] / high)
     at = [
         (place - (low + high) / 2) * scale
         for place, (low, high) in zip((found.centres[0].x, found.centres[0].y), ends, strict=True)
     ]
-    middle = (28 + (box["width"] - 56) / 2, 20 + (box["height"] - 40) / 2)
     page.locator("#chart-netgraph canvas").click(
-        position={"x": middle[0] + at[0], "y": middle[1] + at[1]}
+        position={"x": box["width"] / 2 + at[0], "y": box["height"] / 2 + at[1]}
     )
 
 

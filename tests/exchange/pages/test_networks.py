@@ -37,7 +37,7 @@ def test_a_network_has_its_balance_its_tables_and_its_controls(quick_site: Site)
     text, words = quick_site.text(page), quick_site.words(page)
     assert "|Σx − b| 0 quanta" in words
     assert "centres running 5 of 6, 4 needed" in words
-    assert "2 stopped 0" in words
+    assert "2 stopped Start Cut off 0" in words
     assert "0–1 cut" in words
     assert f"{found['notes'][0]['text'][:40]}" in words
     assert "Round 80: centre 2 stops" in words

@@ -10,6 +10,7 @@ import pytest
 from walras.errors import InputError
 from walras.exchange.api.network_models import NetworkIn
 from walras.exchange.runtime import networking
+from walras.network._simulate import simulate
 from walras.network.scenario.scenario import scenario
 
 SMALL = NetworkIn(centres=5, graph="ring", learns=False).model_dump()
@@ -78,7 +79,27 @@ def test_the_smallest_networks_are_made_or_refused_in_words(centres: int) -> Non
             networking.made(SMALL | {"centres": centres, "graph": "small_world"})
 
 
-def test_the_scenario_that_is_told_is_the_same_network() -> None:
+def test_the_shares_are_those_of_the_simulator() -> None:
+    """Bit for bit: the page and ``walras network simulate`` run the same nodes."""
+    sample = SMALL | {"centres": 8, "graph": "small_world", "learns": True, "loss": 0.2, "delay": 1}
+    live = networking.made(sample)
+    live.advance(120)
+    same = scenario(networking.stated(sample))
+    run = simulate(
+        same.problem,
+        same.network,
+        steps=120,
+        faults=same.faults,
+        seed=same.seed,
+        settings=live.plan.settings,
+    )
+    assert run.backend == "protocol"
+    assert live.world.shares.tolist() == run.shares[-1].tolist()
+    assert 8 * live.world.bytes == run.bits[-1]
+    assert live.row().gap == pytest.approx(run.cost_gap[-1])
+
+
+def test_the_scenario_that_is_shown_is_the_same_network() -> None:
     sample = SMALL | {"graph": "small_world", "centres": 9, "learns": True, "loss": 0.1, "seed": 4}
     again = scenario(networking.stated(sample))
     live = networking.made(sample)

@@ -50,8 +50,7 @@ def _gone(pid: int) -> bool:
 
 def test_it_steps_runs_pauses_and_ends_with_its_process(networks: Networks) -> None:
     one = networks.start("k", "me", SMALL)
-    pid = one._compute.pid
-    assert pid is not None
+    pid = one.pid
     assert (one.look()["round"], one.state) == (0, "paused")
     assert one.change("advance", rounds=7)["round"] == 7
     assert one.run(1000.0, 50)["state"] == "running"
@@ -117,8 +116,7 @@ def test_one_that_nobody_looks_at_is_paused_and_then_ended(
 def test_a_process_that_dies_is_report_of_and_the_last_state_stays(networks: Networks) -> None:
     one = networks.start("k", "me", SMALL)
     one.change("advance", rounds=5)
-    pid = one._compute.pid
-    assert pid is not None
+    pid = one.pid
     os.kill(pid, 9)
     with pytest.raises(ComputeError):
         one.change("advance", rounds=5)

@@ -114,7 +114,8 @@ class Network(BaseModel):
     by: str
     state: str = Field(description="paused, running or failed.")
     why: str
-    speed: float
+    speed: float = Field(description="Rounds a second that were asked for.")
+    pace: float = Field(description="Rounds a second that it makes.")
     sample: dict[str, Any]
     round: int
     budget: float

@@ -38,7 +38,8 @@ _SLICE = 0.2  # seconds that a network computes before it is looked at again
 _STEP = 10.0  # seconds that a step may compute
 _REPLIES = 64
 _LATE = 60.0  # seconds after which its process is taken for dead
-_FUNCTIONS = {"network": "walras.exchange.runtime.networking:answered"}
+_PLACE = "walras.exchange.runtime.networking"
+_FUNCTIONS = {"network": f"{_PLACE}:answered", "give_way": f"{_PLACE}:give_way"}
 
 
 class RunningNetwork:
@@ -53,7 +54,8 @@ class RunningNetwork:
 
     Attributes:
         uid: Its name.
-        speed: Rounds a second while it runs.
+        speed: Rounds a second that were asked for while it runs.
+        pace: Rounds a second that it makes.
         state: ``paused``, ``running`` or ``failed``.
         why: Why it is in that state, where that needs words.
     """
@@ -68,7 +70,7 @@ class RunningNetwork:
     ) -> None:
         self.uid = f"n-{secrets.token_hex(4)}"
         self.owner, self.by, self.sample = owner, by, dict(sample)
-        self.state, self.why, self.speed = "paused", "", 0.0
+        self.state, self.why, self.speed, self.pace = "paused", "", 0.0, 0.0
         self._compute, self._steady = compute, steady
         self._lock = threading.RLock()  # one request after the other, and its answer kept
         self._news = threading.Event()
@@ -85,7 +87,13 @@ class RunningNetwork:
             FieldError: The values of the sample do not go together.
             ComputeError: The process could not begin.
         """
+        self._compute.call("give_way", b"", _LATE)
         self._ask(do="make", sample=self.sample)
+
+    @property
+    def pid(self) -> int:
+        """Its process; 0 where it has ended."""
+        return self._compute.pid or 0
 
     def look(self) -> dict[str, Any]:
         """Its state, as of the last round that its process reported."""
@@ -100,6 +108,7 @@ class RunningNetwork:
             "state": self.state,
             "why": self.why,
             "speed": self.speed,
+            "pace": self.pace if self.state == "running" else 0.0,
             "sample": self.sample,
         }
         return own | self._report
@@ -175,12 +184,15 @@ class RunningNetwork:
                 self._rest(f"nobody looked for {PAUSE_AFTER:g} s")
                 continue
             period = max(1.0 / self.speed, _SLICE)
+            before = int(self._report["round"])
             try:
                 self._slice(max(1, round(self.speed * period)))
             except (ComputeError, ConflictError, FieldError):
                 continue  # the state says so
             self._news.wait(max(0.0, began + period - self._steady()))
             self._news.clear()
+            made = int(self._report["round"]) - before
+            self.pace = made / max(self._steady() - began, 1e-9)
 
     def _slice(self, rounds: int) -> None:
         with self._lock:

@@ -177,9 +177,7 @@ def _parts(live: LiveNetwork) -> Iterator[tuple[str, str]]:
         return
     parts.sort(key=len, reverse=True)
     more = n // 2 + 1
-    named = "; ".join(
-        centres(part) if len(part) <= _SHOWN else f"{len(part)} centres" for part in parts
-    )
+    named = "; ".join(map(_named, parts))
     if len(parts[0]) >= more:
         end = (
             f"The part of {len(parts[0])} has more than half of all {n} and goes on; "
@@ -191,6 +189,10 @@ def _parts(live: LiveNetwork) -> Iterator[tuple[str, str]]:
             "from a cut, so no lease is renewed and no share is used until links are mended."
         )
     yield "partition", f"The running centres are in {len(parts)} parts: {named}. {end}"
+
+
+def _named(numbers: list[int]) -> str:
+    return centres(numbers) if len(numbers) <= _SHOWN else f"{len(numbers)} centres"
 
 
 def _leases(live: LiveNetwork) -> Iterator[tuple[str, str]]:
@@ -220,7 +222,7 @@ def _unsettled(live: LiveNetwork) -> Iterator[tuple[str, str]]:
     if not over:
         return
     total = unit * sum(int(node.ledger.held[0]) for node in over)
-    who = centres(sorted({node.life[0] for node in over})[:_SHOWN])
+    who = _named(sorted({node.life[0] for node in over}))
     silent = [node for node in over if node.life not in live.ended]
     first = f"{total:.4g} of the budget was held by {who} and is used by nobody now."
     leaders = [world.nodes[k] for k in np.flatnonzero(live.leased)]

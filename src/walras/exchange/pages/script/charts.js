@@ -81,7 +81,12 @@ async function draw(figure, ask) {
     held = { chart: echarts.init(canvas) };
     drawn.set(canvas, held);
     held.chart.on("click", clicked);
-    new ResizeObserver(() => held.chart.isDisposed() || held.chart.resize()).observe(canvas);
+    const fit = new ResizeObserver(() => {
+      if (held.chart.isDisposed()) return;
+      if (canvas.isConnected) held.chart.resize();
+      else { fit.disconnect(); held.chart.dispose(); } // the page shows something else now
+    });
+    fit.observe(canvas);
   }
   const palette = colours();
   if (kind.height) canvas.style.height = `${kind.height(rows)}px`;

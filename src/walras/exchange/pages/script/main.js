@@ -15,6 +15,8 @@ answerWhatIf();
 const main = document.getElementById("main");
 followNetwork(main);
 
+document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 async function draw() {
   if (!document.querySelector("[data-chart]")) return;
   const charts = await import("./charts.js");

@@ -4,8 +4,9 @@ import { renew } from "./live.js";
 import { note } from "./notes.js";
 
 const PAUSE = 500; // milliseconds between renewals
+const PATIENCE = 5000; // milliseconds that a renewal may take before the next one is asked for
 const DOWN = ["stopped", "owed", "settled"];
-let asked = 0;
+let asked = -PATIENCE;
 
 const place = () => document.querySelector("[data-network]");
 
@@ -26,10 +27,10 @@ export function clicked({ dataType, data }) {
 }
 
 export function followNetwork(main) {
-  main.addEventListener("htmx:after:swap", () => { asked = 0; });
+  main.addEventListener("htmx:after:swap", () => { asked = -PATIENCE; });
   setInterval(() => {
     const now = performance.now();
-    if (document.hidden || place()?.dataset.state !== "running" || now - asked < 10 * PAUSE) return;
+    if (document.hidden || place()?.dataset.state !== "running" || now - asked < PATIENCE) return;
     asked = now;
     renew("now");
   }, PAUSE);

@@ -15,7 +15,7 @@ function colour(state, palette) {
 const netgraph = {
   empty, live: true,
   rows: (found) => found.links.map((one) => ({ one: one.ends[0], other: one.ends[1], state: one.state, messages: one.messages, lost: one.lost, bits: one.bits })),
-  height: () => 420,
+  height: () => Math.min(420, innerWidth),
   option: (rows, palette, base, found) => {
     const most = Math.max(...found.centres.map((one) => one.high ?? one.share), 1e-300);
     return {
@@ -25,9 +25,9 @@ const netgraph = {
         ? `link ${data.row.one}–${data.row.other}: ${data.row.state}\n${data.row.messages} messages, ${data.row.lost} lost`
         : `centre ${data.row.centre}: ${data.row.state}\nshare ${data.row.share.toPrecision(4)} of ${data.row.low ?? "−∞"} to ${data.row.high ?? "∞"}\nlife ${data.row.life}`) },
       series: [{
-        type: "graph", layout: "none", cursor: "pointer", left: 28, right: 28, top: 20, bottom: 20,
+        type: "graph", layout: "none", cursor: "pointer",
         label: { show: true, color: palette.panel, fontSize: 11, fontWeight: 700 },
-        lineStyle: { width: 3, opacity: 1, curveness: 0 },
+        lineStyle: { width: rows.length > 100 ? 1.5 : 3, opacity: 1, curveness: 0 },
         emphasis: { scale: false, lineStyle: { width: 6 } },
         // places in hops are small: lines between them would be snapped to the axes
         data: found.centres.map((row) => ({
@@ -47,7 +47,7 @@ const netgraph = {
 const netshares = {
   empty, live: true,
   rows: (found) => found.centres.map(({ centre, state, low, share, high, best, held, life }) => ({ centre, state, low, share, high, optimum: best, held, life })),
-  height: () => 420,
+  height: () => Math.min(420, innerWidth),
   option: (rows, palette, base) => ({
     ...base,
     legend: { show: false },
