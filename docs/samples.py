@@ -88,6 +88,7 @@ def run(page: Path, folder: Path) -> Iterator[tuple[Sample, str]]:
     """
     text = page.read_text(encoding="utf-8")
     for caption, content in FILE.findall(text):
+        (folder / caption).parent.mkdir(parents=True, exist_ok=True)
         (folder / caption).write_text(content, encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
     shell = Shell(folder)

@@ -22,6 +22,7 @@ import pytest
 BESIDE = (
     "walras.certificate",
     "walras.dede",
+    "walras.exchange.dispatch.skypilot",
     "walras.explain",
     "walras.network.baselines",
     "walras.separable",

@@ -22,6 +22,7 @@ PUBLIC = (
     *(f"walras.{name}" for name in ("predict", "matching", "learn", "network", "plot")),
     "walras.network.baselines",
     *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds", "shadow")),
+    "walras.exchange.dispatch.skypilot",
     "walras.policies.exchange",
 )
 

@@ -12,7 +12,7 @@ from tests.cli.exchange.runs import Run
 from tests.exchange.api.serving import Served
 from typer.testing import CliRunner
 
-from walras.cli.exchange import cluster, predictor, task, tenant, token
+from walras.cli.exchange import cluster, cluster_import, predictor, task, tenant, token
 from walras.cli.exchange import round as rounds
 from walras.cli.main import app
 from walras.exchange.client import Client
@@ -34,7 +34,7 @@ def walras(served: Served, monkeypatch: pytest.MonkeyPatch) -> Run:
         transport.headers["Authorization"] = f"Bearer {served.tokens['admin']}"
         return Client(server, "", transport=transport)
 
-    for module in (cluster, predictor, rounds, task, tenant, token):
+    for module in (cluster, cluster_import, predictor, rounds, task, tenant, token):
         monkeypatch.setattr(module, "client_of", client_of)
     monkeypatch.setenv("COLUMNS", "100")
 

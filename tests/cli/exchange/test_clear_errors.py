@@ -39,6 +39,7 @@ COMMANDS = {
     "why": "t-1",
     "cluster list": "",
     "cluster add": "east --slots 1",
+    "cluster import": "--from skypilot {catalog}",
     "cluster drain": "east",
     "cluster cordon": "east",
     "cluster uncordon": "east",
@@ -112,7 +113,10 @@ def test_with_the_service_away_there_is_one_clear_error(
     monkeypatch.setattr(client, "_AGAIN", ())
     monkeypatch.setenv("WALRAS_TOKEN", "wlr_of_nobody")
     monkeypatch.setenv("WALRAS_SERVER", "http://127.0.0.1:1")
-    words = COMMANDS[name].format(server="http://127.0.0.1:1", home=tmp_path)
+    catalog = tmp_path / "vms.csv"
+    catalog.write_text("InstanceType,Region,Price,SpotPrice\na,b,1,\n", encoding="utf-8")
+    at = {"server": "http://127.0.0.1:1", "home": tmp_path, "catalog": catalog}
+    words = COMMANDS[name].format(**at)
     monkeypatch.setattr(sys, "argv", ["walras", *name.split(), *shlex.split(words)])
     with pytest.raises(SystemExit) as caught:
         command.main()

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from walras.cli.exchange.cluster_import import import_clusters
 from walras.cli.exchange.connect import (
     SERVER,
     Format,
@@ -29,9 +30,13 @@ app = typer.Typer(
 
       walras cluster list
 
+      walras cluster import --from skypilot FILE --region us-east-1 --dry-run
+
       walras cluster drain east
     """,
 )
+
+app.command("import")(import_clusters)
 
 Cluster = Annotated[str, typer.Argument(help="The cluster's name.")]
 _COLUMNS = ("uid", "state", "heard", "slots", "free", "price", "labels", "version")

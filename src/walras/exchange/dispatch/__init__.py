@@ -1,1 +1,1 @@
-"""Other people's schedulers, told which cluster to use: Kueue MultiKueue's external dispatcher."""
+"""Other people's schedulers: what the exchange gives to them, and what it takes from them."""
