@@ -67,7 +67,7 @@ def test_what_a_killed_centre_held_is_idle_and_then_moves_on() -> None:
     assert row.owed == pytest.approx(held * live.problem.quanta.unit)
     assert _used(live) + held <= total, "nobody uses it yet"
     live.advance(500)
-    assert live.books.settled == {(4, 0)}
+    assert live.settled == {(4, 0)}
     assert int(live.books.held[0]) + int(live.books.in_flight[0]) == total
     assert live.row().owed == 0.0
     slopes = [

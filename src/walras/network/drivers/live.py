@@ -20,7 +20,7 @@ from walras.network.links.faults import Faults
 from walras.network.problem.network_problem import NetworkProblem
 from walras.network.problem.optimum import Optimum
 from walras.network.problem.quanta import AuditError
-from walras.network.protocol.auditing import Books
+from walras.network.protocol.auditing import Books, settled_lives
 from walras.network.protocol.records import Incarnation
 from walras.network.protocol.settings import Settings
 from walras.types import Bools, Floats
@@ -105,6 +105,7 @@ class LiveNetwork:
         world: The nodes and their messages.
         churn: Crashes in a thousand rounds.
         books: The balance after the last round.
+        settled: Lives whose holdings others have taken over; they count for nothing.
         alarm: Why the books are wrong; empty while they are right.
         worst: The largest difference of all quanta from the budget at any round so far.
         rows: The history, thinned out as it grows.
@@ -147,7 +148,7 @@ class LiveNetwork:
         self._rng = np.random.default_rng((seed, 41))
         self._back: dict[int, int] = {}  # centre that churn stopped -> round of its return
         self._ended: frozenset[Incarnation] = frozenset()
-        self._settled: frozenset[Incarnation] = frozenset()
+        self.settled: frozenset[Incarnation] = frozenset()
         self._leased = np.zeros(problem.centres, bool)
         self._best: dict[bytes, Optimum | None] = {}
 
@@ -242,11 +243,11 @@ class LiveNetwork:
             self._ended = before | {life for life in lives if life[1] < known[life[0]]}
         for centre, epoch in sorted(self._ended - before):
             self._tell("given up", f"life {epoch + 1} of centre {centre} is given up")
-        settled = self.books.settled - self._settled
-        if settled:
-            who = centres(sorted({centre for centre, _ in settled}))
+        settled = settled_lives(self.world.lives)
+        if fresh := settled - self.settled:
+            who = centres(sorted({centre for centre, _ in fresh}))
             self._tell("settled", f"what {who} held has been taken over")
-        self._settled |= settled
+        self.settled = settled
         for word, changed in (("lease", leased & ~self._leased), ("no lease", self._leased & up)):
             found = np.flatnonzero(changed & (leased if word == "lease" else ~leased))
             if len(found):
@@ -272,7 +273,7 @@ class LiveNetwork:
         counted = [
             int(node.ledger.held[0])
             for node, up in zip(world.nodes, world.up, strict=True)
-            if up and node.life not in self.books.settled
+            if up and node.life not in self.settled
         ]
         used, held = float(world.shares.sum()), unit * sum(counted)
         loss_gap, consensus = self._learning(leased)

@@ -106,7 +106,7 @@ def _centres(live: LiveNetwork) -> Iterator[dict[str, Any]]:
             "life": node.life[1] + 1,
             "share": float(world.shares[k]),
             "held": problem.quanta.unit * int(node.ledger.held[0])
-            if node.life not in live.books.settled
+            if node.life not in live.settled
             else 0.0,
             "low": _finite(problem.low[k]),
             "high": _finite(problem.high[k]),
@@ -126,7 +126,7 @@ def _state(live: LiveNetwork, centre: int, *, leased: bool) -> str:
         if leased:
             return "running"
         return "ended" if life in live.ended else "waiting"
-    if life in live.books.settled:
+    if life in live.settled:
         return "settled"
     return "owed" if life in live.ended else "stopped"
 
@@ -211,7 +211,7 @@ def _leases(live: LiveNetwork) -> Iterator[tuple[str, str]]:
 
 def _unsettled(live: LiveNetwork) -> Iterator[tuple[str, str]]:
     """Lives that are over and whose holdings nobody has taken over."""
-    world, settled, unit = live.world, live.books.settled, live.problem.quanta.unit
+    world, settled, unit = live.world, live.settled, live.problem.quanta.unit
     running = {n.life for n, up in zip(world.nodes, world.up, strict=True) if up}
     over = [
         node

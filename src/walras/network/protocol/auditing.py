@@ -23,20 +23,18 @@ class Books:
         least_in_flight: The smallest amount of CPU in flight on any link, or 0 if all are positive;
             negative only if more was credited than sent.
         difference: (width,) held and in flight minus the budget; exactly zeros.
-        settled: Lives whose holdings others have taken over; they count for nothing.
     """
 
     held: Longs
     in_flight: Longs
     least_in_flight: int
     difference: Longs
-    settled: frozenset[Incarnation]
 
 
 def books(lives: Sequence[Node]) -> Books:
     """Add up the quanta of all lives of all centres; a crashed life counts as at its crash."""
     first = lives[0]
-    gone = _settled(lives)
+    gone = settled_lives(lives)
     by_life = {node.life: node for node in lives if node.life not in gone}
     held = np.zeros(first.node_config.width, np.int64)
     flying, least = np.zeros_like(held), 0
@@ -50,7 +48,7 @@ def books(lives: Sequence[Node]) -> Books:
                 least = min(least, int(under_way[0]))
     begun = np.zeros_like(held)
     begun[0] = int(first.network_config.begun.sum())
-    return Books(held, flying, least, held + flying - begun, frozenset(gone))
+    return Books(held, flying, least, held + flying - begun)
 
 
 def _links(node: Node) -> dict[Incarnation, Link]:
@@ -58,11 +56,11 @@ def _links(node: Node) -> dict[Incarnation, Link]:
     return opened | node.ledger.closed
 
 
-def _settled(lives: Sequence[Node]) -> set[Incarnation]:
+def settled_lives(lives: Sequence[Node]) -> frozenset[Incarnation]:
     """Lives whose holdings were taken over by a coordinator that is not itself settled."""
     gone: set[Incarnation] = set()
     # Coordinators follow one another in the order of their numbers; the last one decides.
     for node in sorted(lives, key=lambda node: node.life[0], reverse=True):
         if node.settled and node.life not in gone:
             gone |= node.settled
-    return gone
+    return frozenset(gone)
