@@ -139,3 +139,6 @@ def test_a_third_of_one_token_is_refused_until_one_ends(served: Served, uid: str
     assert "at most 2" in details["allowed"]
     assert served.post(f"/v1/networks/{second}:end") == {"uid": second, "ended": True}
     assert [one["uid"] for one in served.get("/v1/networks")["items"]] == [uid]
+    entries = served.get("/v1/audit")["items"]
+    noted = [(one["action"], one["subject"]) for one in entries if "network" in one["action"]]
+    assert noted == [("network.start", uid), ("network.start", second), ("network.end", second)]

@@ -34,6 +34,7 @@ from walras.exchange.api.routing import (
 )
 from walras.exchange.errors import FieldError
 from walras.exchange.runtime.networks import Networks, RunningNetwork
+from walras.exchange.service import audit
 
 router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["networks"])
 
@@ -95,9 +96,23 @@ async def start(
     """Draw centres that share CPU and train a model, and begin their process; it is paused."""
     caller, networks = caller_of(request), _networks(request)
     sample = (body or NetworkIn()).model_dump()
-    return await _once(
-        request, key, 201, lambda: networks.start(caller.token, caller.name, sample).look()
-    )
+
+    def work() -> dict[str, Any]:
+        made = networks.start(caller.token, caller.name, sample)
+        try:
+            _noted(request, "network.start", made.uid)
+        except BaseException:
+            networks.end(made.uid)
+            raise
+        return made.look()
+
+    return await _once(request, key, 201, work)
+
+
+def _noted(request: Request, what: str, uid: str) -> None:
+    """Note in the audit log who began or ended a process of the service."""
+    by = caller_of(request).name
+    api_of(request).exchange.write(lambda tx, now: audit.record(tx, now, by, what, uid))
 
 
 @router.get(
@@ -236,6 +251,7 @@ async def end(request: Request, uid: Uid, key: IdempotencyKey = None) -> Respons
 
     def ended(one: RunningNetwork) -> dict[str, Any]:
         networks.end(one.uid)
+        _noted(request, "network.end", one.uid)
         return {"uid": one.uid, "ended": True}
 
     return await _changed(request, uid, key, ended)

@@ -32,7 +32,7 @@ export function followNetwork(main) {
     const now = performance.now();
     if (document.hidden || place()?.dataset.state !== "running" || now - asked < PATIENCE) return;
     asked = now;
-    renew("now");
+    renew(); // many who look share one making of the page; the charts ask for themselves
   }, PAUSE);
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form[data-speed]");
