@@ -74,3 +74,77 @@ def test_what_cannot_be_imported_is_refused(walras: Run, catalog: str) -> None:
     assert "describes 3 clusters that are asked for" in _refused(*at, catalog, "--most", "2")
     assert "there is no such file or folder" in _refused(*at, catalog + "x")
     assert json.loads(walras("cluster", "list", "-o", "json")) == []
+
+
+SINFO = """gpu|up|g1|mixed|24/40/0/64|512000|gpu:a100:4|ib
+old|drain|c3|idle|0/32/0/32|128000|(null)|ib
+"""
+SQUEUE = "gpu|RUNNING|16|walras-t1-3\ngpu|RUNNING|8|other\ngpu|PENDING|64|big\n"
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand-ins for sinfo and squeue that print what a file holds."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, text in (("sinfo", SINFO), ("squeue", SQUEUE)):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        script = folder / name
+        script.write_text(f"#!/bin/sh\nexec cat {tmp_path}/{name}.txt\n", encoding="utf-8")
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    return tmp_path
+
+
+def test_partitions_of_slurm_become_clusters(walras: Run, slurm: Path) -> None:
+    words = ("cluster", "import", "--from", "slurm")
+    added = json.loads(walras(*words, "-o", "json"))
+    assert [(one["cluster"], one["slots"], one["state"]) for one in added] == [
+        ("gpu", 64, "up"),
+        ("old", 32, "draining"),
+    ]
+    again = json.loads(walras(*words, "-o", "json"))
+    assert [one["change"] for one in again] == ["unchanged", "unchanged"]
+    freed = json.loads(walras(*words, "--free", "--partition", "gpu", "-o", "json"))
+    assert [(one["change"], one["changes"]) for one in freed] == [("changed", ["slots 64 -> 56"])]
+    (slurm / "sinfo.txt").write_text(SINFO.replace("drain|", "up|"), encoding="utf-8")
+    assert "state draining -> up" in walras(*words, "--partition", "old")
+    gpu, old = json.loads(walras("cluster", "list", "-o", "json"))
+    assert (gpu["labels"]["gpu"], gpu["slots"], old["state"]) == ("a100", 56, "up")
+
+
+def test_files_and_standard_input_take_the_place_of_the_commands(walras: Run, slurm: Path) -> None:
+    (slurm / "bin/sinfo").unlink()
+    words = ["cluster", "import", "--from", "slurm", "--dry-run"]
+    found = CliRunner().invoke(app, [*words, "-", "-o", "json"], input=SINFO)
+    assert [one["slots"] for one in json.loads(found.stdout)] == [64, 32]
+    at = [str(slurm / "sinfo.txt"), "--queue", str(slurm / "squeue.txt"), "--free"]
+    found = CliRunner().invoke(app, [*words, *at, "-o", "json"])
+    assert [one["slots"] for one in json.loads(found.stdout)] == [56, 32]
+    assert found.stderr.splitlines() == [
+        "gpu: 64 CPUs of nodes that start jobs, 40 idle; jobs of the exchange hold 16, others 8, "
+        "waiting jobs ask for 64",
+        "old: 32 CPUs of nodes that start jobs, 32 idle; jobs of the exchange hold 0, others 0, "
+        "waiting jobs ask for 0",
+        "would be: 2 added, 0 changed, 0 unchanged",
+    ]
+    assert walras(*words, *at)
+
+
+def test_what_slurm_does_not_give_is_refused(walras: Run, slurm: Path) -> None:
+    at = ("--from", "slurm")
+    assert "there is no partition 'tpu'" in _refused(*at, "--partition", "tpu")
+    assert "--free: needs the queue" in _refused(*at, str(slurm / "sinfo.txt"), "--free")
+    assert "cannot be read" in _refused(*at, str(slurm / "nothing"))
+    (slurm / "sinfo.txt").write_text("", encoding="utf-8")
+    assert "describes no cluster" in _refused(*at)
+    (slurm / "bin/sinfo").write_text("#!/bin/sh\necho down >&2; exit 1\n", encoding="utf-8")
+    assert "sinfo: failed: down" in _refused(*at)
+    assert json.loads(walras("cluster", "list", "-o", "json")) == []
+
+
+def test_options_of_another_origin_are_refused(walras: Run, catalog: str) -> None:
+    assert "--spot: is no option of --from slurm" in _refused("--from", "slurm", "--spot")
+    said = _refused("--from", "skypilot", catalog, "--partition", "gpu")
+    assert "--partition: is no option of --from skypilot; allowed: options of slurm" in said
+    assert json.loads(walras("cluster", "list", "-o", "json")) == []

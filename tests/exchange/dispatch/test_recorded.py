@@ -1,6 +1,7 @@
-"""The dispatcher against an API server's answers that were written down: each request, each answer.
+"""The dispatcher against an API server's answers, request by request.
 
-``recorded.json`` has the answers of a manager cluster in full, as the APIs document them.
+``recorded.json`` has the answers of a manager cluster in full. They were written by hand as the
+APIs document them; no server gave them.
 """
 
 from __future__ import annotations

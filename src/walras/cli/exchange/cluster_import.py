@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from walras.cli.exchange.connect import (
     client_of,
     emit,
 )
-from walras.errors import InputError
+from walras.errors import DataError, InputError
 
 _COLUMNS = ("cluster", "change", "slots", "price", "state", "details")
 
@@ -40,13 +41,18 @@ class Origin(enum.StrEnum):
     """What describes the clusters."""
 
     SKYPILOT = "skypilot"
+    SLURM = "slurm"
 
 
 def import_clusters(
     origin: Annotated[Origin, typer.Option("--from", help="What describes the clusters.")],
     source: Annotated[
         Path | None,
-        typer.Argument(help="skypilot: CLOUD/vms.csv, or its folder.", metavar="FILE_OR_FOLDER"),
+        typer.Argument(
+            help="skypilot: CLOUD/vms.csv, or its folder. slurm: what sinfo printed, - for "
+            "standard input; else sinfo and squeue are run.",
+            metavar="FILE_OR_FOLDER",
+        ),
     ] = None,
     region: Annotated[
         list[str] | None, typer.Option(help="skypilot: region or zone; repeat it.")
@@ -61,8 +67,18 @@ def import_clusters(
         bool, typer.Option("--spot", help="skypilot: spot machines, at their price.")
     ] = False,
     slots: Annotated[
-        int, typer.Option(min=0, max=1_000_000, help="skypilot: machines of each kind to use.")
-    ] = 1,
+        int | None,
+        typer.Option(min=0, max=1_000_000, help="skypilot: machines of each kind; else 1."),
+    ] = None,
+    partition: Annotated[
+        list[str] | None, typer.Option(help="slurm: partition; repeat it.")
+    ] = None,
+    queue: Annotated[
+        Path | None, typer.Option(help="slurm: what squeue printed, with a file of sinfo.")
+    ] = None,
+    free: Annotated[
+        bool, typer.Option("--free", help="slurm: offer only CPUs that others leave.")
+    ] = False,
     most: Annotated[int, typer.Option(min=1, help="Refuse to import more clusters.")] = 200,
     prefix: Annotated[str, typer.Option(help="Begin each cluster's name with it.")] = "",
     provider: Annotated[str | None, typer.Option(help="Who offers those that are new.")] = None,
@@ -77,21 +93,91 @@ def import_clusters(
 
       walras cluster import --from skypilot ~/.sky/catalogs/v8/aws --region us-east-1
         --accelerator A100:8 --dry-run
+
+      walras cluster import --from slurm --partition gpu --free
     """
     from walras.exchange.dispatch.offers import counted, imported
 
-    found = _skypilot(
-        source,
-        (region or (), accelerator or (), instance_type or ()),
-        spot,
-        slots,
-    )
+    skypilot = {
+        "--region": region,
+        "--accelerator": accelerator,
+        "--instance-type": instance_type,
+        "--spot": spot,
+        "--slots": slots,
+    }
+    slurm = {"--partition": partition, "--queue": queue, "--free": free}
+    if origin is Origin.SKYPILOT:
+        _check_unused(slurm, origin)
+        chosen = (tuple(region or ()), tuple(accelerator or ()), tuple(instance_type or ()))
+        found = _skypilot(source, chosen, spot, 1 if slots is None else slots)
+    else:
+        _check_unused(skypilot, origin)
+        found = _slurm(source, queue, tuple(partition or ()), free)
     named = _prefixed(found, prefix)
     _check_number(len(named), most)
     with client_of(server, token_file) as client:
         changes = imported(client, named, provider=provider, write=not dry_run)
     emit(changes if output is not Format.TABLE else _shown(changes), output, _COLUMNS)
     tell(("would be: " if dry_run else "") + counted(changes))
+
+
+def _check_unused(options: Mapping[str, Any], origin: Origin) -> None:
+    """Refuse options of the other origin.
+
+    Raises:
+        InputError: One is given.
+    """
+    for name, value in options.items():
+        if value not in (None, False):
+            raise InputError(
+                f"is no option of --from {origin.value}",
+                where=name,
+                allowed="options of " + " or ".join(one.value for one in Origin if one != origin),
+                remedy="leave it out; walras cluster import --help shows which is whose",
+            )
+
+
+def _slurm(
+    source: Path | None, queue: Path | None, only: tuple[str, ...], free: bool
+) -> Sequence[Any]:
+    """Clusters of Slurm's partitions; what their queues take goes to standard error."""
+    from walras.exchange.dispatch.slurm import partitions
+    from walras.exchange.dispatch.slurm.nodes import read_nodes
+    from walras.exchange.dispatch.slurm.queue import read_queue
+
+    if source is None:
+        where = "sinfo"
+        nodes = read_nodes(partitions.printed_by(partitions.SINFO), where)
+        said = _text(queue) if queue else partitions.printed_by(partitions.SQUEUE)
+        loads: Mapping[str, Any] | None = read_queue(said, str(queue or "squeue"))
+    else:
+        where = "standard input" if str(source) == "-" else str(source)
+        nodes = read_nodes(_text(source), where)
+        loads = read_queue(_text(queue), str(queue)) if queue else None
+    found = partitions.partitions_of(nodes, loads, only)
+    clusters = partitions.clusters_of(found, where, free=free)
+    for one in found:
+        tell(partitions.words_of(one))
+    return clusters
+
+
+def _text(path: Path) -> str:
+    """The text of a file, or of standard input for ``-``.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    from walras.predict.logs.text import read_text
+
+    try:
+        return sys.stdin.read() if str(path) == "-" else read_text(path)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"cannot be read: {error}",
+            where=str(path),
+            allowed="a file with what sinfo or squeue printed, or - for standard input",
+            remedy="give the path of such a file",
+        ) from error
 
 
 def _shown(changes: Sequence[Any]) -> list[_Row]:
@@ -113,7 +199,7 @@ def _shown(changes: Sequence[Any]) -> list[_Row]:
 
 def _skypilot(
     source: Path | None,
-    chosen: tuple[Sequence[str], Sequence[str], Sequence[str]],
+    chosen: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
     spot: bool,
     slots: int,
 ) -> Sequence[Any]:
@@ -127,8 +213,7 @@ def _skypilot(
             allowed="a vms.csv of SkyPilot's catalog, or a folder of such",
             remedy="give its path, such as ~/.sky/catalogs/v8/aws",
         )
-    regions, accelerators, instances = map(tuple, chosen)
-    catalog = read_catalog(source, Selection(regions, accelerators, instances, spot, slots))
+    catalog = read_catalog(source, Selection(*chosen, spot, slots))
     for reason, count in catalog.left_out.items():
         tell(f"left out: {count} rows {reason}")
     for file in catalog.edited:
@@ -158,7 +243,7 @@ def _check_number(count: int, most: int) -> None:
             "describes no cluster that is asked for",
             where="FILE_OR_FOLDER",
             allowed="at least one",
-            remedy="ask for other regions, accelerators or types",
+            remedy="ask for other regions, accelerators, types or partitions",
         )
     if count > most:
         raise InputError(

@@ -1,0 +1,1 @@
+"""Slurm: its partitions as clusters, with what their nodes have and what their queues take."""
