@@ -9,7 +9,7 @@ from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.service import jobs
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
-from walras.exchange.store.statements import Transaction
+from walras.exchange.store.statements import Transaction, inserting
 
 _Figures = dict[tuple[str, ...], float]
 
@@ -48,6 +48,17 @@ def test_gauges_are_what_a_loop_over_the_rows_counts(crowd: Database) -> None:
     assert 0 < heard < len(agents)
     assert found["walras_agents_heard",] == heard
     assert found["walras_store", "writes"] > 0
+
+
+def test_a_backup_is_dated(empty: Database) -> None:
+    made = Metrics()
+    assert _figures(made, empty)["walras_backup_timestamp_seconds",] == 0.0
+
+    def backed_up(tx: Transaction) -> None:
+        tx.run(inserting(schema.meta), name=schema.BACKED_UP, value=repr(1234.5))
+
+    empty.write(backed_up)
+    assert _figures(made, empty)["walras_backup_timestamp_seconds",] == 1234.5
 
 
 def test_a_gauge_forgets_what_is_gone(empty: Database) -> None:

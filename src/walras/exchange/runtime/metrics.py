@@ -14,12 +14,16 @@ from prometheus_client import (
 )
 
 from walras.exchange.service import status
+from walras.exchange.states import ROUND
 from walras.exchange.store.database import Database
 from walras.exchange.store.schema import agent, cluster, job, placement
 from walras.exchange.store.statements import Statement, Transaction, given
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _ROUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_KINDS = ("audit", "regret", "round", "train")  # of jobs
+REFUSED = ("body", "headers", "host", "rate", "token")
+"""Why a request is refused before its route is found."""
 _LIVE = sa.and_(
     placement.c.cluster == cluster.c.id,
     placement.c.state.in_([sa.literal_column("'leased'"), sa.literal_column("'running'")]),
@@ -104,7 +108,24 @@ class Metrics:
         )
         self._agents = Gauge("walras_agents_heard", "Agents heard of late", registry=made)
         self._open_jobs = Gauge("walras_jobs_open", "Jobs", ["kind", "state"], registry=made)
+        self._backup = Gauge(
+            "walras_backup_timestamp_seconds",
+            "Time of the last backup, in seconds since 1970; 0 where none is known",
+            registry=made,
+        )
         self._store = Gauge("walras_store", "What the database says", ["figure"], registry=made)
+
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin counters at 0: for Prometheus one that first appears as 1 has not increased."""
+        for counter, names in (
+            (self.rounds, [(state,) for state in ROUND["computing"]]),
+            (self.jobs, [(kind, end) for kind in _KINDS for end in ("done", "failed", "lost")]),
+            (self.refused, [(reason,) for reason in REFUSED]),
+        ):
+            for values in names:
+                counter.labels(*values)
 
     def text(self, database: Database, now: float, silent: float) -> bytes:
         """All figures in Prometheus' format.
@@ -130,6 +151,7 @@ class Metrics:
             self._busy.labels(uid).set(busy)
             heard = seen is not None and seen > now - silent
             self._up.labels(uid).set(float(state == "up" and heard))
+        self._backup.set(status.last_backup(tx) or 0.0)
         self._agents.set(tx.value(_AGENTS, since=now - silent))
         for kind, state, count in tx.rows(_JOBS):
             self._open_jobs.labels(kind, state).set(count)
