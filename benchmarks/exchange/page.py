@@ -14,6 +14,8 @@ _SHOWN = {
     "recovery": "Ready again after kill -9 under load",
     "rounds": "Rounds, and what is served beside them",
     "simulation": "Deterministic simulation",
+    "pages": "Pages in Chromium, a new browser profile each",
+    "open-pages": "Reads beside pages that stay open",
     "soak": "Half an hour under load and faults",
 }
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -70,10 +71,16 @@ class Served:
         if not line.startswith("serving "):
             self.kill()
             raise RuntimeError(f"the service did not start: {line}")
+        # A service whose words nobody reads stands still when the pipe is full.
+        threading.Thread(target=self._hear, daemon=True).start()
         self.url = line.split()[1]
         self._wait()
         self.ready = time.monotonic() - self.began
         self.token = (home / "admin.token").read_text().strip()
+
+    def _hear(self) -> None:
+        for line in self._said or ():
+            sys.stderr.write(line)
 
     def _wait(self) -> None:
         while True:

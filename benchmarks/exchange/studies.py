@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.exchange import looking
 from benchmarks.exchange.clients import Connection, Played, Tally, batches, repeat, request
 from benchmarks.exchange.stand import Served, Size, databases, filled, folder, reset
 from walras.exchange.runtime.exchange import Exchange
@@ -32,6 +33,7 @@ class Scale:
         growth: Tasks that wait, in the rounds that are compared.
         repeats: Of a cold start.
         recovered: Tasks in the database of a service that is killed.
+        viewers: Pages that stay open.
     """
 
     seconds: float = 6.0
@@ -39,10 +41,11 @@ class Scale:
     growth: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000)
     repeats: int = 3
     recovered: int = 100_000
+    viewers: int = 200
 
 
 FULL = Scale()
-QUICK = Scale(1.0, Size(5_000, 20_000, 50, 10), (1_000, 5_000), 1, 5_000)
+QUICK = Scale(1.0, Size(5_000, 20_000, 50, 10), (1_000, 5_000), 1, 5_000, 20)
 
 
 @contextmanager
@@ -293,10 +296,22 @@ def simulation(kind: str, scale: Scale) -> Rows:
     return [{"database": kind, "schedules_per_second": count / seconds}]
 
 
+def pages(kind: str, scale: Scale) -> Rows:
+    """Milliseconds to the first paint of each page, and of each filter of tasks, in Chromium."""
+    return looking.pages(kind, scale.size, 5)
+
+
+def open_pages(kind: str, scale: Scale) -> Rows:
+    """Milliseconds of reads while many pages stay open, with a round each second."""
+    return looking.open_pages(kind, scale.size, scale.viewers, 5 * scale.seconds)
+
+
 STUDIES: Mapping[str, Callable[[str, Scale], Rows]] = {
     "submissions": submissions,
     "start": start,
     "recovery": recovery,
     "rounds": rounds,
     "simulation": simulation,
+    "pages": pages,
+    "open-pages": open_pages,
 }

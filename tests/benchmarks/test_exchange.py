@@ -10,12 +10,14 @@ import pytest
 import sqlalchemy as sa
 from benchmarks.exchange.__main__ import main
 from benchmarks.exchange.clients import Connection, Played, Tally, batches, repeat, request
+from benchmarks.exchange.looking import past
 from benchmarks.exchange.page import write_page
-from benchmarks.exchange.stand import fill, reset
+from benchmarks.exchange.stand import Size, fill, filled, reset
 from benchmarks.tables import Tables
 
 from walras.exchange.runtime.exchange import Exchange
-from walras.exchange.service import tasks
+from walras.exchange.service import queries, tasks
+from walras.exchange.service.queries import Filter
 from walras.exchange.service.snapshots import snapshot
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.statements import Statement
@@ -43,7 +45,7 @@ def test_the_page_shows_what_was_measured(tmp_path: Path) -> None:
     write_page(kept)
     page = (tmp_path / "results/exchange/page.md").read_text()
     assert "| sqlite | 10,000 | 0.1 | 1 |" in page
-    assert page.count("Not measured yet.") == 5
+    assert page.count("Not measured yet.") == 7
     assert kept.picture("rounds").stat().st_size > 10_000
 
 
@@ -58,6 +60,18 @@ def test_a_filled_database_is_one_that_rounds_read(tmp_path: Path) -> None:
         assert exchange.read(lambda tx: tx.rows(counted)) == [("pending", 1000), ("succeeded", 500)]
         found = exchange.read(lambda tx: snapshot(tx, exchange.now(), Policy(), Timing(), seed=1))
     assert found.waiting == 1000
+
+
+def test_every_task_that_has_ended_has_a_run_of_the_past(tmp_path: Path) -> None:
+    size = Size(10, 2500, 3, 2)
+    with filled(tmp_path, None, size) as exchange:
+        exchange.write(lambda tx, now: past(tx, now, size))
+        page, _ = exchange.read(lambda tx: queries.page(tx, Filter(round=2), 1001, None))
+        rare, _ = exchange.read(lambda tx: queries.page(tx, Filter(cluster="rare"), 1001, None))
+    assert len(page) == 1000
+    assert {one["cluster"] for one in page} == {"c0", "c1", "c2"}
+    assert {one["state"] for one in page} == {"succeeded", "failed"}
+    assert len(rare) == 97
 
 
 def test_clients_count_each_answer_and_keep_the_wrong_ones() -> None:

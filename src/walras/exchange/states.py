@@ -68,6 +68,12 @@ PREDICTOR: Final[Moves] = {
 
 OPEN_TASK: Final = ("pending", "placed", "leased", "running", "held")
 ENDED_TASK: Final = ("succeeded", "failed", "cancelled", "expired")
+ON_CLUSTER: Final = ("placed", "leased", "running", "held")
+"""Open tasks that are on a cluster."""
+
+BAD_END: Final = ("failed", "cancelled", "expired")
+"""Tasks that ended without success."""
+
 LIVE_PLACEMENT: Final = ("leased", "running")
 """Placements whose run holds a lease."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.exchange.crowd import by_key, features_of, table
 from walras.exchange.errors import NotFoundError
 from walras.exchange.service import queries, tasks, tokens
 from walras.exchange.service.queries import Filter
+from walras.exchange.states import TASK
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
 
@@ -51,6 +53,15 @@ def test_a_page_shows_the_tasks_that_a_loop_finds(crowd: Database) -> None:
         found = [(t["uid"], t["state"], t["cluster"], t["round"]) for t in _all(crowd, which)]
         assert found == _wanted(crowd, which)
         assert found, which
+
+
+def test_every_kind_of_page_shows_the_tasks_that_a_loop_finds(crowd: Database) -> None:
+    states: list[tuple[str, ...]] = [(), ("pending", "failed", "running"), ("expired", "cancelled")]
+    states += [(state,) for state in TASK]
+    for parts in product((None, "lab"), states, (None, "n7"), (None, "c0", "none"), (None, 2)):
+        which = Filter(*parts)
+        found = [(t["uid"], t["state"], t["cluster"], t["round"]) for t in _all(crowd, which)]
+        assert found == _wanted(crowd, which), which
 
 
 def _wanted(database: Database, which: Filter) -> list[tuple[Any, ...]]:

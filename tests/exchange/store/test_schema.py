@@ -61,6 +61,17 @@ def test_tasks_and_placements_are_found_by_an_index(
     assert name.startswith(ONCE) or not steps, steps
 
 
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_statement_reads_all_that_ever_ran_on_a_cluster(
+    name: str, connection: sqlite3.Connection
+) -> None:
+    sql = STATEMENTS[name].on(SQLITE).sql
+    if "pg_" in sql or "::" in sql:
+        return  # PostgreSQL's alone
+    steps = [step for step in _plan(connection, sql) if "ix_placement_on" in step]
+    assert not steps, "its list alone is in the order of this index"
+
+
 def test_the_statements_are_found() -> None:
     assert len(STATEMENTS) > 100
     assert "walras.exchange.service.sync._BUSY" in STATEMENTS

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
 from walras.exchange.service import audit, policies
+from walras.exchange.states import ON_CLUSTER
 from walras.exchange.store.schema import (
     agent,
     cluster,
@@ -369,7 +370,7 @@ _TENANTS = Statement(
 )
 _IN_USE = Statement(
     sa.select(task.c.tenant, sa.func.sum(task.c.slots))
-    .where(in_states(task.c.state, "placed", "leased", "running", "held"))
+    .where(in_states(task.c.state, *ON_CLUSTER))
     .group_by(task.c.tenant)
 )
 _OWNER = task.c.tenant + sa.literal_column("0")  # by the column SQLite would read all tasks

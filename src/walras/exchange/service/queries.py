@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from walras.exchange.errors import NotFoundError
-from walras.exchange.states import ENDED_TASK
+from walras.exchange.states import BAD_END, ENDED_TASK, ON_CLUSTER, OPEN_TASK
 from walras.exchange.store.schema import (
     cluster,
     feature_set,
@@ -159,26 +159,60 @@ _PLACED = (
 )
 
 
+_OF_TENANT = sa.select(tenant.c.id).where(tenant.c.name == given("tenant")).scalar_subquery()
+_ON = sa.select(cluster.c.id).where(cluster.c.uid == given("cluster")).scalar_subquery()
+
+
 @lru_cache(512)
 def _page(
     owner: bool, states: tuple[str, ...], name: bool, at: bool, seq: bool, after: bool
 ) -> Statement:
-    """The statement of a kind of page; states are written out, so that partial indices serve."""
-    query = _TASKS.order_by(task.c.id.desc()).limit(given("most"))
+    """The statement of a kind of page; the newest of each state are found by an index, and merged.
+
+    States are written out, with the condition of their partial index: SQLite compares the two.
+    """
+    parts = [_newest(owner, state, name, at, seq, after) for state in states or (None,)]
+    if len(parts) == 1:
+        return Statement(parts[0])
+    merged = sa.union_all(*(sa.select(part.subquery()) for part in parts)).subquery()
+    return Statement(sa.select(merged).order_by(merged.c.key.desc()).limit(given("most")))
+
+
+def _newest(
+    owner: bool, state: str | None, name: bool, at: bool, seq: bool, after: bool
+) -> sa.Select[Any]:
+    """The newest tasks of a state, by the index that leads to the fewest rows.
+
+    A round has few; then come the open states, then a cluster's list, then the list of a tenant or
+    of a state. A sum hides the other indices.
+    """
+    few = seq or state in OPEN_TASK
+    by_cluster = at and not few
+    key = placement.c.task if by_cluster else task.c.id
+    query = _TASKS.add_columns(key.label("key")).order_by(key.desc()).limit(given("most"))
     if owner:
-        one = sa.select(tenant.c.id).where(tenant.c.name == given("tenant")).scalar_subquery()
-        query = query.where(task.c.tenant == one)
-    if states:
-        query = query.where(in_states(task.c.state, *states))
+        own = task.c.tenant + 0 if few or at else task.c.tenant
+        query = query.where(own == _OF_TENANT)
+    if state is not None:
+        query = query.where(in_states(task.c.state, state))
+        for indexed in (ON_CLUSTER, BAD_END):
+            if state in indexed and not seq:
+                query = query.where(in_states(task.c.state, *indexed))
     if name:
         query = query.where(task.c.name == given("name"))
-    if at:
-        query = query.where(cluster.c.uid == given("cluster"))
+        if not owner:  # names are unique within a tenant
+            query = query.where(task.c.tenant.in_(sa.select(tenant.c.id)))
+    if by_cluster:
+        query = query.where(
+            placement.c.cluster == _ON, placement.c.attempt > sa.literal_column("0")
+        )
+    elif at:
+        query = query.where(placement.c.cluster + 0 == _ON)
     if seq:
         query = query.where(placement.c.round == given("round"))
     if after:
-        query = query.where(task.c.id < given("after"))
-    return Statement(query)
+        query = query.where(key < given("after"))
+    return query
 
 
 def page(
@@ -196,7 +230,7 @@ def page(
         NotFoundError: There is no such cursor.
     """
     after = None if cursor is None else find(tx, cursor, which.tenant, "cursor")
-    states = tuple(sorted(set(which.states)))
+    states = tuple(s for s in (*OPEN_TASK, *ENDED_TASK) if s in which.states)
     query = _page(
         which.tenant is not None,
         states,

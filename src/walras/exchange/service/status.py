@@ -6,19 +6,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from walras.exchange.states import OPEN_TASK
+from walras.exchange.states import ON_CLUSTER, OPEN_TASK
 from walras.exchange.store.schema import BACKED_UP, agent, cluster, job, meta, task
-from walras.exchange.store.statements import Statement, Transaction
+from walras.exchange.store.statements import Statement, Transaction, in_states
 
-# A state at a time, written out: partial indices serve it.
-_COUNT = {
-    state: Statement(
-        sa.select(sa.func.count())
-        .select_from(task)
-        .where(task.c.state == sa.literal_column(f"'{state}'"))
-    )
-    for state in OPEN_TASK
-}
+# Each has an index of its own.
+_PENDING = Statement(
+    sa.select(sa.func.count()).select_from(task).where(in_states(task.c.state, "pending"))
+)
+_ON_CLUSTER = Statement(
+    sa.select(task.c.state, sa.func.count())
+    .where(in_states(task.c.state, *ON_CLUSTER))
+    .group_by(task.c.state)
+)
 _AGENTS = Statement(
     sa.select(
         agent.c.uid, cluster.c.uid, agent.c.backend, agent.c.fences, agent.c.free, agent.c.seen
@@ -48,7 +48,8 @@ def last_backup(tx: Transaction) -> float | None:
 
 def open_tasks(tx: Transaction) -> dict[str, int]:
     """How many tasks are in each state that is not the last one."""
-    return {state: int(tx.value(query)) for state, query in _COUNT.items()}
+    counts = dict.fromkeys(OPEN_TASK, 0) | {"pending": int(tx.value(_PENDING))}
+    return counts | {state: int(count) for state, count in tx.rows(_ON_CLUSTER)}
 
 
 def agents(tx: Transaction, silent: float) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from walras.exchange.states import BAD_END, ON_CLUSTER
+
 NAMING = {
     "ix": "ix_%(column_0_N_label)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -197,14 +199,13 @@ task_pending = _index(
     where=_only("pending"),
 )
 task_waiting = _index("ix_task_waiting", task.c.id, where=_only("pending"))  # their list
-task_open = _index(
-    "ix_task_open", task.c.state, task.c.id, where=_only("placed", "leased", "running", "held")
-)
+task_open = _index("ix_task_open", task.c.state, task.c.id, where=_only(*ON_CLUSTER))
 task_held = _index("ix_task_held", task.c.id, where=_only("held"))
 task_deadline = _index("ix_task_deadline", task.c.deadline, where=_only("pending"))
 task_tenant = _index("ix_task_tenant", task.c.tenant, task.c.id)  # a tenant's list
-task_bad_end = _index(
-    "ix_task_bad_end", task.c.state, task.c.id, where=_only("failed", "cancelled", "expired")
+task_bad_end = _index("ix_task_bad_end", task.c.state, task.c.id, where=_only(*BAD_END))
+task_bad_end_of = _index(
+    "ix_task_bad_end_of", task.c.tenant, task.c.state, task.c.id, where=_only(*BAD_END)
 )
 
 placement = sa.Table(
@@ -260,6 +261,11 @@ placement_ended = _index(
     where=_only("succeeded", "failed", "cancelled", "preempted", "unreachable"),
 )
 placement_round = _index("ix_placement_round", placement.c.round)
+# A cluster's list. The condition always holds; it hides the index from queries that do not state
+# it, which SQLite would let read all that ever ran on a cluster.
+placement_on = _index(
+    "ix_placement_on", placement.c.cluster, placement.c.task, where=_is("attempt > 0")
+)
 
 round_ = sa.Table(
     "round",
