@@ -14,11 +14,15 @@ import httpx2
 import numpy as np
 import pandas as pd
 import pytest
+from starlette.testclient import TestClient
+from tests.exchange.api.serving import Served
 from tests.exchange.runtime.test_deciding import _model
 
 from walras.errors import DataError, InaccuracyWarning, InputError
 from walras.exchange.client import Client
 from walras.exchange.dispatch.skypilot import Estimator, estimator
+from walras.exchange.service import learning, predictors
+from walras.exchange.store.statements import Transaction
 from walras.predict import Predictor
 
 LABELS: dict[str, dict[str, str]] = {
@@ -114,7 +118,7 @@ def test_what_cannot_be_predicted_is_refused_when_it_is_made(
         estimator(predictor, ROWS, LABELS, unknown="guess")  # type: ignore[arg-type]
 
 
-class Served:
+class Documented:
     """An exchange that answers as its routes are documented."""
 
     def __init__(self, known: Sequence[str], names: Sequence[str]) -> None:
@@ -167,29 +171,51 @@ class Served:
 
 
 def test_an_exchange_is_asked_for_its_own_clusters() -> None:
-    served = Served(["east", "west"], list(LABELS))
-    estimate = estimator(served.client(), ROWS)
+    documented = Documented(["east", "west"], list(LABELS))
+    estimate = estimator(documented.client(), ROWS)
     assert estimate(_asks(accelerators={"A100": 8}, cloud="gcp")) == 200
     assert estimate(_asks(accelerators={"A100": 8})) == 150
     with pytest.warns(InaccuracyWarning):
         assert estimate(_asks(accelerators={"T4": 1})) == 70
-    assert estimator(served.client(), ROWS, retries=True).prior == 70 * 2
+    assert estimator(documented.client(), ROWS, retries=True).prior == 70 * 2
 
 
 def test_many_clusters_are_asked_for_in_parts() -> None:
     names = [f"c{k}" for k in range(450)]
-    served = Served(names, names)
-    estimate = estimator(served.client(), ROWS)
-    assert [len(one) for one in served.asked] == [200, 200, 53]
-    assert max(map(len, served.asked)) <= 200  # as many as the route takes
+    documented = Documented(names, names)
+    estimate = estimator(documented.client(), ROWS)
+    assert [len(one) for one in documented.asked] == [200, 200, 53]
+    assert max(map(len, documented.asked)) <= 200  # as many as the route takes
     assert estimate(_asks(region="c449")) == 45000
 
 
 def test_an_exchange_that_knows_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="knows none of them with these features"):
-        estimator(Served([], ["east"]).client(), ROWS)
+        estimator(Documented([], ["east"]).client(), ROWS)
     with pytest.raises(InputError, match="there is none"):
-        estimator(Served([], []).client(), ROWS)
+        estimator(Documented([], []).client(), ROWS)
+
+
+def test_a_service_answers_by_its_own_predictor(predictor: Predictor, tmp_path: Path) -> None:
+    served = Served(tmp_path / "home")
+    transport: Any = TestClient(served.app, raise_server_exceptions=False)
+    transport.headers["Authorization"] = f"Bearer {served.tokens['admin']}"
+    client = Client("http://testserver", "", transport=transport)
+    for name, labels in LABELS.items():
+        client.clusters.put(name, 1, labels=labels)
+    with pytest.raises(InputError, match="knows none of them"):
+        estimator(client, ROWS)
+
+    def promoted(tx: Transaction, now: float) -> None:
+        version = learning.store(tx, now, _model(), ("east", "west"), 5, {})
+        predictors.promote(tx, now, version, "admin")
+
+    served.exchange.write(promoted)
+    found, own = estimator(client, ROWS), estimator(predictor, ROWS, LABELS)
+    served.close()
+    assert found.clusters == own.clusters
+    assert found.seconds == pytest.approx(own.seconds)
+    assert found.prior == pytest.approx(own.prior)
 
 
 def test_nothing_of_skypilot_is_imported() -> None:
