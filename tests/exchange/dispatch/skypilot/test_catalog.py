@@ -104,6 +104,13 @@ def test_a_folder_of_clouds_is_read_and_a_cloud_without_zones(tmp_path: Path) ->
     assert len(read_catalog(tmp_path / "aws").clusters) == 5
 
 
+def test_a_machine_of_no_accelerators_has_no_label_of_them(tmp_path: Path) -> None:
+    text = f"{HEADER}\ncpu-small,,0.0,0,,,0.0,,eu-1,,\n"
+    (found,) = read_catalog(_file(tmp_path, text, "nebius")).clusters
+    assert found.price == 0.0
+    assert {"gpu", "gpus", "vcpus", "memory", "zone"} & found.labels.keys() == set()
+
+
 def test_machines_of_gcp_whose_price_is_without_their_gpu_are_left_out(tmp_path: Path) -> None:
     text = (
         "InstanceType,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,GpuInfo,Region,"

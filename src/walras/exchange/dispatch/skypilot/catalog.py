@@ -73,11 +73,11 @@ class _Row:
     def text(self, name: str) -> str:
         return self.fields.get(name, "").strip()
 
-    def number(self, name: str, *, zero: bool = False) -> float | None:
+    def number(self, name: str) -> float | None:
         """The number of a field; None where it is empty.
 
         Raises:
-            InputError: It is no number, or out of its range.
+            InputError: It is no number, or negative.
         """
         given = self.text(name)
         if not given:
@@ -86,12 +86,12 @@ class _Row:
             value = float(given)
         except ValueError:
             value = math.nan
-        if math.isfinite(value) and (value > 0.0 or (zero and value == 0.0)):
+        if math.isfinite(value) and value >= 0.0:
             return value
         raise InputError(
             f"{name} is '{given}'",
             where=self.where,
-            allowed="a number of at least 0" if zero else "a number above 0",
+            allowed="a number of at least 0",
             remedy="mend the row, or leave it out by --region, --accelerator or --instance-type",
         )
 
@@ -276,7 +276,7 @@ def _offered(row: _Row, select: Selection) -> Offered:
         "zone": zone,
         "instance": row.text("InstanceType"),
         "gpu": row.text("AcceleratorName"),
-        **{name: "" if value is None else f"{value:.10g}" for name, value in numbers.items()},
+        **{name: f"{value:.10g}" if value else "" for name, value in numbers.items()},
         "spot": "yes" if select.spot else "no",
     }
     return Offered(
@@ -289,7 +289,7 @@ def _offered(row: _Row, select: Selection) -> Offered:
         ),
         select.slots,
         {name: label_value(value) for name, value in labels.items() if value},
-        row.number("SpotPrice" if select.spot else "Price", zero=True),
+        row.number("SpotPrice" if select.spot else "Price"),
         where=row.where,
     )
 
