@@ -20,6 +20,7 @@ from walras.reports import shadow as reports
 from walras.rounds import Rules
 from walras.shadow import JobLog, Shadow, compare, read_jobs
 from walras.shadow.reading import Scheduler
+from walras.shadow.wording import sentences
 from walras.status import Status
 
 HELP = """Replay a scheduler's log by the exchange's policy, and compare.
@@ -148,7 +149,7 @@ def _print(found: Shadow, output: Format) -> None:
         return
     emit(reports.measures(found))
     emit(reports.clusters(found))
-    for sentence in reports.sentences(found):
+    for sentence in sentences(found):
         put_wrapped(sentence)
     tell(
         f"{found.learned_from} jobs to learn from; load {found.load:.0%}; {found.rounds} rounds, "

@@ -20,6 +20,7 @@ from walras.exchange import wire
 from walras.exchange.answers import checked, events, seconds
 from walras.exchange.api import views
 from walras.exchange.client_networks import Networks
+from walras.exchange.client_shadows import Shadows
 from walras.exchange.errors import ConflictError, UnreachableError
 from walras.exchange.outgoing import check_address, check_token, part
 from walras.exchange.service.messages import Answer, Sync
@@ -49,6 +50,7 @@ class Client:
         rounds: List, look at, compare, ask for one, play one.
         predictors: List, train, promote, roll back; predict a task.
         networks: Centres in virtual time: start, step, cut, kill, mend, end.
+        shadows: Logs of schedulers against the exchange's policy: start, list, cancel.
         tokens: Create, list, revoke.
         tenants: Add, list, change.
 
@@ -91,6 +93,7 @@ class Client:
         self.rounds = Rounds(self)
         self.predictors = Predictors(self)
         self.networks = Networks(self)
+        self.shadows = Shadows(self)
         self.tokens = Tokens(self)
         self.tenants = Tenants(self)
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from walras.reports.tables import Cell, Table
-from walras.shadow import MEASURES, Shadow
-
-MEANING = {
-    "makespan": "from a day's first submission to the end of its last job, mean of the days",
-    "waiting": "from a job's submission to its start, mean of the jobs",
-    "turnaround": "from a job's submission to its end, mean of the jobs",
-    "failures": "share of the jobs that failed",
-    "cost": "of a job: slot-hours by their price, mean of the jobs",
-}
+from walras.shadow import Shadow
 
 
 def facts_of(found: Shadow) -> dict[str, Cell]:
@@ -67,27 +59,6 @@ def clusters(found: Shadow) -> Table:
         for i, name in enumerate(found.clusters)
     ]
     return Table(("cluster", "slots", "jobs in the log", "jobs by the policy"), rows, digits=3)
-
-
-def sentences(found: Shadow) -> list[str]:
-    """What was found, in words: what is sure, what it rests on, and the most there was to save."""
-    lines = []
-    for k, name in enumerate(MEASURES):
-        low, high = float(found.low[k]), float(found.high[k])
-        if low <= 0.0 <= high:
-            lines.append(f"{name}: no difference that the interval tells from 0.")
-            continue
-        share = abs(float(found.difference[k])) / max(abs(float(found.log[k])), 1e-12)
-        words = f"{name}: {share:.0%} {'less' if high < 0.0 else 'more'} than in the log"
-        if high < 0.0 and found.most_saved[k] > 0.0:
-            part = min(abs(float(found.difference[k])) / float(found.most_saved[k]), 1.0)
-            words += f", {part:.0%} of the most that any policy could have saved"
-        lines.append(f"{words}.")
-    lines.append(
-        f"{found.moved:.0%} of the jobs ran elsewhere than in the log; {found.moved_overlap:.0%} "
-        "of these went where five or more of their kind had run."
-    )
-    return lines
 
 
 def document(found: Shadow) -> dict[str, Any]:

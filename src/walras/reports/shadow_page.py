@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from walras import plot
-from walras.reports.shadow import MEANING, clusters, facts_of, measures, sentences
+from walras.reports.shadow import clusters, facts_of, measures
 from walras.reports.tables import Table, show
 from walras.shadow import Shadow
+from walras.shadow.wording import MEANING, sentences
 
 
 def page(found: Shadow) -> plot.Report:

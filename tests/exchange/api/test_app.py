@@ -51,6 +51,7 @@ BODIES: dict[str, Any] = {
     "/v1/tokens": {"name": "x", "scopes": ["read"]},
     "/v1/tenants": {"name": "gamma"},
     "/v1/tenants/{uid}": {"weight": 2.0},
+    "/v1/shadows": {"log": "x", "scheduler": "csv"},
     "/v1/networks/{uid}:cut": {"links": [[0, 1]]},
     "/v1/networks/{uid}:mend": {"links": [[0, 1]]},
     "/v1/networks/{uid}:kill": {"centre": 0},
@@ -82,6 +83,7 @@ def _path(served: Served, path: str) -> str:
         "/v1/tokens": "k-unknown",
         "/v1/tenants": "alpha",
         "/v1/networks": "n-unknown",
+        "/v1/shadows": "s-unknown",
     }
     for start, uid in of.items():
         if path.startswith(start):

@@ -15,6 +15,7 @@ import pytest
 from tests.exchange.pages.world import World
 
 from walras.exchange.pages.files import built
+from walras.shadow import synthetic_log
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
@@ -27,6 +28,7 @@ PAGES = (
     "/clusters",
     "/predictors",
     "/network",
+    "/shadow",
     "/status",
     "/reference",
     "/submit",
@@ -251,7 +253,8 @@ def test_a_network_is_started_cut_and_killed_and_its_audit_stays_at_zero(
     expect(page.locator("#link-0-1 .state")).to_have_text("up")
     _click_the_first_centre(page, found)
     expect(page.locator("#centre-0 .state")).to_have_text("stopped")
-    _draws_what_its_python_draws(page, world, tmp_path, monkeypatch)
+    kinds = ("netgraph", "netshares", "netaudit", "netbudget", "netbits", "netgap")
+    _draws_what_its_python_draws(page, world, tmp_path, monkeypatch, kinds, 5)
     page.get_by_role("button", name="End").click()
     page.get_by_role("button", name="Yes").click()
     expect(page).to_have_url(re.compile("/network$"))
@@ -274,24 +277,52 @@ def _click_the_first_centre(page: Any, found: Any) -> None:
 
 
 def _draws_what_its_python_draws(
-    page: Any, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Any,
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kinds: tuple[str, ...],
+    lines: int,
 ) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     Path("my.token").write_text((world.folder / "home" / "admin.token").read_text())
-    kinds = ("netgraph", "netshares", "netaudit", "netbudget", "netbits", "netgap")
     for kind in kinds:
         chart = page.locator(f"#chart-{kind}")
         expect(chart.locator("canvas")).to_be_visible(timeout=10_000)
         with page.expect_download() as waits:
             chart.get_by_role("button", name="data as CSV").click()
         waits.value.save_as(tmp_path / "data.csv")
-        assert len((tmp_path / "data.csv").read_text().splitlines()) > 5
+        assert len((tmp_path / "data.csv").read_text().splitlines()) > lines
         chart.get_by_role("button", name="Python").click()
         exec(compile(chart.locator("pre").inner_text(), kind, "exec"), {})
         assert plt.gca().has_data()
         plt.close("all")
+
+
+def test_a_log_is_sent_watched_and_its_report_drawn(
+    watched: Watched, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = synthetic_log(days=10, seed=3)
+    jobs.frame.to_csv(tmp_path / "jobs.csv", index=False)
+    page = watched.page
+    page.goto("/shadow")
+    expect(page.get_by_text("walras shadow LOG --report shadow.html")).to_be_visible()
+    page.get_by_label("Log", exact=True).set_input_files(tmp_path / "jobs.csv")
+    page.get_by_label("Scheduler").select_option("csv")
+    page.get_by_text("Slots, prices and fields").press("Enter")
+    page.get_by_label("Slots, a line each").fill("cluster-a=6\ncluster-b=6\ncluster-c=6")
+    page.get_by_role("button", name="Compare").press("Enter")
+    expect(page).to_have_url(re.compile("/shadow/s-"))
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.locator("h1 .state")).to_have_text("done", timeout=60_000)
+    uid = page.url.rpartition("/")[2]
+    report = world.client.shadows.get(uid).report
+    assert report is not None
+    expect(page.get_by_text(report.sentences[2])).to_be_visible()
+    kinds = ("shadowchange", "shadowdays", "shadowshares")
+    _draws_what_its_python_draws(page, world, tmp_path, monkeypatch, kinds, 3)
 
 
 @pytest.fixture(scope="module")

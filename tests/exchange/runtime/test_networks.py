@@ -12,7 +12,7 @@ import pytest
 from walras.exchange.api.network_models import NetworkIn
 from walras.exchange.errors import BusyError, ComputeError, ConflictError, FieldError, NotFoundError
 from walras.exchange.runtime import networks as module
-from walras.exchange.runtime.networks import Networks, Replies, RunningNetwork
+from walras.exchange.runtime.networks import Networks, RunningNetwork
 
 SMALL = NetworkIn(centres=5, graph="ring", learns=False).model_dump()
 
@@ -136,13 +136,3 @@ def test_an_alarm_pauses_it(networks: Networks, monkeypatch: pytest.MonkeyPatch)
     one.run(1000.0, None)
     _until(lambda: one.state == "paused")
     assert one.why == "the books are wrong"
-
-
-def test_the_newest_answers_are_kept() -> None:
-    replies = Replies()
-    for k in range(module._REPLIES + 1):
-        replies.keep(("me", str(k)), ("asked", k))
-    assert replies.get(("me", "0")) is None
-    assert replies.get(("me", "1")) == ("asked", 1)
-    replies.forget(("me", "1"))
-    assert replies.get(("me", "1")) is None

@@ -18,6 +18,7 @@ from walras.exchange.api import (
     networks,
     problems,
     rounds,
+    shadows,
     stream,
     tasks,
 )
@@ -110,6 +111,7 @@ def routes() -> FastAPI:
         admin.router,
         logins.router,
         networks.router,
+        shadows.router,
     ):
         app.include_router(router)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]

@@ -263,7 +263,8 @@ def _too_large() -> Response:
         "WAL-2413",
         f"body: has more than {BODY} bytes",
         allowed=f"at most {BODY} bytes",
-        remedy="send fewer tasks at a time: POST /v1/tasks:batch takes 500",
+        remedy="send fewer tasks at a time: POST /v1/tasks:batch takes 500; a log that is longer "
+        "is read by: walras shadow LOG",
     )
 
 

@@ -6,7 +6,6 @@ a process of its own.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from walras.exchange.api.network_models import (
     PaceIn,
     StepIn,
 )
+from walras.exchange.api.remembered import once_in_memory
 from walras.exchange.api.routing import (
     IdempotencyKey,
     ScopedRoute,
@@ -28,11 +28,8 @@ from walras.exchange.api.routing import (
     answered,
     api_of,
     caller_of,
-    fingerprint,
     needs,
-    owner_of,
 )
-from walras.exchange.errors import FieldError
 from walras.exchange.runtime.networks import Networks, RunningNetwork
 from walras.exchange.service import audit
 
@@ -45,42 +42,13 @@ def _networks(request: Request) -> Networks:
     return api_of(request).networks
 
 
-async def _once(
-    request: Request, key: str | None, status: int, work: Callable[[], dict[str, Any]]
-) -> Response:
-    """Answer a POST; one that is sent again with its key gets the same answer, from memory.
-
-    Raises:
-        FieldError: The key was used with another request.
-    """
-    if key is None:
-        return answered(await asyncio.to_thread(work), status)
-    replies = _networks(request).replies
-    name, asked = (owner_of(caller_of(request)), key), await fingerprint(request)
-    before = replies.get(name)
-    if before is None:
-        task = asyncio.ensure_future(asyncio.to_thread(work))
-        replies.keep(name, (asked, task))
-        try:
-            return answered(await asyncio.shield(task), status)
-        except Exception:
-            replies.forget(name)
-            raise
-    if before[0] != asked:
-        raise FieldError(
-            "was used with another request",
-            where="Idempotency-Key",
-            allowed="a new key for each request",
-            remedy="send a new key",
-        )
-    return answered(await asyncio.shield(before[1]), status, {"Idempotency-Replayed": "true"})
-
-
 async def _changed(
     request: Request, uid: str, key: str | None, work: Callable[[RunningNetwork], dict[str, Any]]
 ) -> Response:
     networks = _networks(request)
-    return await _once(request, key, 200, lambda: work(networks.get(uid)))
+    return await once_in_memory(
+        request, networks.replies, key, 200, lambda: work(networks.get(uid))
+    )
 
 
 @router.post(
@@ -106,7 +74,7 @@ async def start(
             raise
         return made.look()
 
-    return await _once(request, key, 201, work)
+    return await once_in_memory(request, networks.replies, key, 201, work)
 
 
 def _noted(request: Request, what: str, uid: str) -> None:

@@ -13,6 +13,7 @@ from walras.exchange.runtime.exchange import Exchange
 from walras.exchange.runtime.metrics import Metrics
 from walras.exchange.runtime.networks import Networks
 from walras.exchange.runtime.planner import Planner
+from walras.exchange.runtime.works import Works
 
 _PREDICTING = 4  # requests for predictions that are answered at once; more would hold threads
 
@@ -28,6 +29,7 @@ class Api:
         compute: The process beside the service in which rounds are decided.
         asking: Another one, for what-if questions: no round waits for them.
         networks: Networks in virtual time.
+        shadows: Comparisons in shadow mode.
         playing: Held while a what-if question is answered.
         predicting: Held by each request for predictions that is being answered; there are few.
         metrics: What it counts.
@@ -41,6 +43,7 @@ class Api:
     compute: Compute
     asking: Compute
     networks: Networks
+    shadows: Works
     metrics: Metrics
     authenticator: Authenticator
     hub: Hub

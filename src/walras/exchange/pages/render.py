@@ -30,6 +30,7 @@ _TABS = (
     ("/clusters", "Clusters"),
     ("/predictors", "Predictors"),
     ("/network", "Network"),
+    ("/shadow", "Shadow"),
     ("/status", "Status"),
     ("/reference", "API"),
 )

@@ -9,7 +9,6 @@ import json
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from walras.exchange.errors import (
     NotFoundError,
 )
 from walras.exchange.runtime.compute import Compute
+from walras.exchange.runtime.replies import Replies
 
 MOST = 4
 """Networks that a service has at once."""
@@ -36,7 +36,6 @@ END_AFTER = 1800.0
 
 _SLICE = 0.2  # seconds that a network computes before it is looked at again
 _STEP = 10.0  # seconds that a step may compute
-_REPLIES = 64
 _LATE = 60.0  # seconds after which its process is taken for dead
 _PLACE = "walras.exchange.runtime.networking"
 _FUNCTIONS = {"network": f"{_PLACE}:answered", "give_way": f"{_PLACE}:give_way"}
@@ -244,27 +243,6 @@ def _pointer(where: str, sample: Mapping[str, Any]) -> str:
     words = [word for part in where.split(",") for word in part.split(".")]
     named = [word.strip() for word in words if word.strip() in sample]
     return f"/{named[-1]}" if named else ""
-
-
-class Replies:
-    """The newest answers to requests that may be sent again, by caller and Idempotency-Key."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], tuple[str, Any]] = OrderedDict()
-
-    def get(self, name: tuple[str, str]) -> tuple[str, Any] | None:
-        """What was kept, or None."""
-        return self._kept.get(name)
-
-    def keep(self, name: tuple[str, str], reply: tuple[str, Any]) -> None:
-        """Keep a fingerprint and an answer; the oldest one goes."""
-        self._kept[name] = reply
-        if len(self._kept) > _REPLIES:
-            self._kept.popitem(last=False)
-
-    def forget(self, name: tuple[str, str]) -> None:
-        """Forget one: its request failed, and may be tried again."""
-        self._kept.pop(name, None)
 
 
 class Networks:

@@ -18,6 +18,7 @@ from walras.exchange.runtime.networks import Networks
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.planning import RoundPlanner
 from walras.exchange.runtime.round import KIND, Rounds
+from walras.exchange.runtime.works import SHADOW, Works
 from walras.exchange.service.learning import predictor_of
 
 
@@ -32,6 +33,7 @@ class Service:
         asking: Another one, for what-if questions.
         learning: Another one, for trainings; it runs while there is one.
         networks: Networks in virtual time, each in a process of its own.
+        shadows: Comparisons in shadow mode, each in a process of its own.
         metrics: What it counts.
         background: Its threads.
     """
@@ -42,6 +44,7 @@ class Service:
     asking: Compute
     learning: Compute
     networks: Networks
+    shadows: Works
     metrics: Metrics
     background: Background
 
@@ -75,8 +78,17 @@ class Service:
         }
         background = Background(exchange, usual | (handlers or {}), metrics)
         exchange.write(rounds.ensure)
-        networks = Networks(stopping)
-        return cls(exchange, chosen, compute, asking, learning, networks, metrics, background)
+        return cls(
+            exchange,
+            chosen,
+            compute,
+            asking,
+            learning,
+            Networks(stopping),
+            Works(SHADOW, stopping),
+            metrics,
+            background,
+        )
 
     def start(self) -> None:
         """Start the threads, and the process that decides rounds."""
@@ -91,6 +103,7 @@ class Service:
         self.asking.close()
         self.learning.close()
         self.networks.close()
+        self.shadows.close()
 
     def __enter__(self) -> Self:
         self.start()

@@ -12,6 +12,7 @@ import { network } from "./charts/network.js";
 import { regret } from "./charts/regret.js";
 import { reliability } from "./charts/reliability.js";
 import { rounds } from "./charts/rounds.js";
+import { shadow } from "./charts/shadow.js";
 import { times } from "./charts/times.js";
 import { clicked } from "./network.js";
 import { python } from "./python.js";
@@ -20,7 +21,7 @@ import { tools } from "./tools.js";
 echarts.use([BarChart, CustomChart, GraphChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent,
   GridComponent, LegendComponent, TooltipComponent, CanvasRenderer]);
 
-const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times, ...network };
+const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times, ...network, ...shadow };
 const drawn = new WeakMap();
 
 function colours() {

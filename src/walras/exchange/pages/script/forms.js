@@ -37,7 +37,19 @@ function typed(form) {
   return made;
 }
 
+// A scheduler's log with its settings; a name=number a line for slots and prices.
+async function log(form) {
+  const made = typed(form);
+  const file = form.elements.file.files[0];
+  const most = Number(form.dataset.most);
+  if (file.size > most) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; allowed: ${(most / 1e6).toFixed(0)} MB; what to do: send a part of it, or run walras shadow ${file.name}`);
+  delete made.file;
+  for (const name of ["slots", "prices"]) if (made[name]) made[name] = pairs(made[name], Number);
+  return { ...made, name: file.name.slice(0, 200), log: await file.text() };
+}
+
 function bodyOf(form) {
+  if (form.dataset.shape === "log") return log(form);
   if (form.dataset.shape === "task") return task(new FormData(form));
   return form.dataset.shape === "fields" ? typed(form) : JSON.parse(form.dataset.body ?? "{}");
 }
@@ -49,7 +61,7 @@ async function submit(form) {
   const focused = document.activeElement === button;
   button.disabled = true;
   try {
-    const found = await send(method, path, bodyOf(form));
+    const found = await send(method, path, await bodyOf(form));
     const then = form.dataset.then?.replace(/\{(\w+)\}/g, (_, name) => found[name]);
     if (then) location.assign(then);
     else {

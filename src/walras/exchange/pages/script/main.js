@@ -3,6 +3,7 @@ import "htmx.org";
 import { listen, renew } from "./live.js";
 import { sendForms } from "./forms.js";
 import { followNetwork } from "./network.js";
+import { followProgress } from "./progress.js";
 import { keepTimes } from "./times.js";
 import { offerThemes } from "./theme.js";
 import { answerWhatIf } from "./whatif.js";
@@ -14,6 +15,7 @@ answerWhatIf();
 
 const main = document.getElementById("main");
 followNetwork(main);
+followProgress(main);
 
 document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 

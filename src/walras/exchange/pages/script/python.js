@@ -11,6 +11,8 @@ with wl.exchange.Client("${url}", token) as client:
 const FRAME = "frame = pd.DataFrame([one.model_dump() for one in found])\n";
 const NETWORK = (src) => `found = client.networks.get("${src.split("/")[3].split("#")[0]}")
 `;
+const SHADOW = (src) => `report = client.shadows.get("${src.split("/")[3].split("#")[0]}").report
+`;
 const PAST = "frame = pd.DataFrame([row.model_dump() for row in found.history])\n";
 const argument = (src, name) => new URL(src, location.origin).searchParams.get(name);
 
@@ -94,6 +96,27 @@ plt.ylabel("bits sent")
     plt.semilogy(frame["round"], frame[name].astype(float).abs(), label=name)
 plt.xlabel("round")
 plt.legend()
+`,
+  shadowchange: (src) => `${SHADOW(src)}frame = pd.DataFrame([one.model_dump() for one in report.measures])
+frame = frame[frame.log > 0]
+share = frame[["difference", "low", "high"]].div(frame.log, axis=0)
+reach = [share.difference - share.low, share.high - share.difference]
+plt.errorbar(share.difference, frame.measure, xerr=reach, fmt="o", capsize=4)
+plt.plot(frame.bound / frame.log - 1, frame.measure, "|", label="bound")
+plt.axvline(0)
+plt.xlabel("policy less log, share of the log")
+plt.legend()
+`,
+  shadowdays: (src) => `${SHADOW(src)}frame = pd.DataFrame([one.model_dump() for one in report.by_day])
+for side, rows in frame.groupby("side"):
+    plt.plot(rows.day, rows.turnaround, "o-", label=side)
+plt.xlabel("day of the replay")
+plt.ylabel("mean turnaround, seconds")
+plt.legend()
+`,
+  shadowshares: (src) => `${SHADOW(src)}frame = pd.DataFrame([one.model_dump() for one in report.clusters]).set_index("cluster")
+frame[["share_log", "share_policy"]].plot.barh(ax=plt.gca())
+plt.xlabel("share of the jobs")
 `,
   flips: () => `found = client.predictors.runs(most=500)
 ${FRAME}frame = frame.dropna(subset=["predicted", "seconds", "runner_up_seconds"])

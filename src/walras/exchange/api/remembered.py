@@ -1,0 +1,47 @@
+"""POSTs whose answers are kept in memory: they change nothing that the database holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request, Response
+
+from walras.exchange.api.routing import answered, caller_of, fingerprint, owner_of
+from walras.exchange.errors import FieldError
+from walras.exchange.runtime.replies import Replies
+
+
+async def once_in_memory(
+    request: Request,
+    replies: Replies,
+    key: str | None,
+    status: int,
+    work: Callable[[], dict[str, Any]],
+) -> Response:
+    """Answer a POST; one that is sent again with its key gets the same answer, from memory.
+
+    Raises:
+        FieldError: The key was used with another request.
+    """
+    if key is None:
+        return answered(await asyncio.to_thread(work), status)
+    name, asked = (owner_of(caller_of(request)), key), await fingerprint(request)
+    before = replies.get(name)
+    if before is None:
+        task = asyncio.ensure_future(asyncio.to_thread(work))
+        replies.keep(name, (asked, task))
+        try:
+            return answered(await asyncio.shield(task), status)
+        except Exception:
+            replies.forget(name)
+            raise
+    if before[0] != asked:
+        raise FieldError(
+            "was used with another request",
+            where="Idempotency-Key",
+            allowed="a new key for each request",
+            remedy="send a new key",
+        )
+    return answered(await asyncio.shield(before[1]), status, {"Idempotency-Replayed": "true"})

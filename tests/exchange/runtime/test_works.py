@@ -1,0 +1,103 @@
+"""Long computations: progress, results, limits, and that each ends with its process."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from walras.exchange.errors import BusyError, ConflictError, NotFoundError
+from walras.exchange.runtime.works import Kind, Work, Works
+
+_HERE = "tests.exchange.runtime.test_works"
+QUICK = Kind("quick", "/v1/quicks", f"{_HERE}:doubled", kept=3, kept_each=2)
+SLOW = Kind("slow", "/v1/slows", f"{_HERE}:slowly")
+
+
+def doubled(facts: dict[str, Any], data: bytes, on_share: Callable[[float, str], None]) -> Any:
+    """Twice a number."""
+    on_share(0.5, "doubles")
+    return {"twice": 2 * int(data), "of": facts["of"]}
+
+
+def slowly(facts: dict[str, Any], data: bytes, on_share: Callable[[float, str], None]) -> Any:
+    """Never ends by itself."""
+    on_share(0.25, "waits")
+    time.sleep(600.0)
+
+
+@pytest.fixture
+def slow() -> Iterator[Works]:
+    made = Works(SLOW)
+    yield made
+    made.close()
+
+
+def _until(check: Callable[[], Any]) -> None:
+    end = time.monotonic() + 30.0
+    while not check():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _begun(works: Works, owner: str) -> Work:
+    return works.start(owner, owner, {"of": owner}, b"21", 7.0)
+
+
+def test_a_result_is_kept_and_its_process_ends() -> None:
+    works = Works(QUICK)
+    one = _begun(works, "me")
+    assert one.look()["state"] == "running"
+    _until(lambda: one.state != "running")
+    assert (one.state, one.result, one.share) == ("done", {"twice": 42, "of": "me"}, 1.0)
+    _until(lambda: one.pid == 0)
+    assert works.get(one.uid) is one
+    with pytest.raises(ConflictError, match="is done"):
+        one.cancel()
+    works.close()
+    assert one.state == "done"
+
+
+def test_only_the_newest_are_kept() -> None:
+    works = Works(QUICK)
+    made = []
+    for owner in ("a", "a", "a", "b", "c"):
+        made.append(_begun(works, owner))
+        works.list()[0]._end("done")
+    assert works.list() == [made[4], made[3], made[2]]
+    with pytest.raises(NotFoundError, match="POST /v1/quicks"):
+        works.get(made[0].uid)
+    for one in made:
+        one.close()
+
+
+def test_few_run_at_once_and_cancelling_ends_the_process(slow: Works) -> None:
+    one = _begun(slow, "a")
+    with pytest.raises(BusyError, match="caller: has 1 slows at work"):
+        _begun(slow, "a")
+    _begun(slow, "b")
+    with pytest.raises(BusyError, match="service: has 2 slows at work"):
+        _begun(slow, "c")
+    _until(lambda: one.share == 0.25)
+    assert one.look()["note"] == "waits"
+    pid = one.pid
+    one.cancel()
+    assert (one.state, one.look()["note"]) == ("cancelled", "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert _begun(slow, "a").state == "running"
+
+
+def test_one_that_takes_too_long_or_whose_process_dies_has_failed(slow: Works) -> None:
+    late = Works(Kind("slow", "/v1/slows", f"{_HERE}:slowly", seconds=0.0))
+    one = _begun(late, "a")
+    _until(lambda: one.state == "failed")
+    assert one.why == {"what": "took more than 0 s"}
+    other = _begun(slow, "b")
+    _until(lambda: other.share == 0.25)
+    os.kill(other.pid, 9)
+    _until(lambda: other.state == "failed")
+    assert "its process failed" in (other.why or {})["what"]
