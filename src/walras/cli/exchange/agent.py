@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from walras.cli.common.parent import EndWithStdin, end_with_stdin
 from walras.cli.common.streams import tell
 from walras.cli.exchange.connect import ServerOption, TokenOption, client_of
 from walras.errors import InputError
@@ -57,6 +58,7 @@ def run(
     end_runs: Annotated[
         bool, typer.Option("--end-runs", help="End the runs with the agent, and report them.")
     ] = False,
+    ends: EndWithStdin = False,
 ) -> None:
     """Serve a cluster's slots until Ctrl-C; the cluster is created if it is not there.
 
@@ -80,6 +82,8 @@ def run(
         agent = Agent(Service(named, cluster, served), client, chosen, home, on_event=tell)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: agent.stop())
+        if ends:
+            end_with_stdin()
         agent.run(end_runs=end_runs)
     tell("stopped")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walras.cli.common.parent import EndWithStdin, end_with_stdin
 from walras.cli.common.streams import tell
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
@@ -40,6 +41,7 @@ def serve(
         str | None, typer.Option(help="OpenID Connect issuer whose tokens count, too.")
     ] = None,
     oidc_audience: Annotated[str, typer.Option(help="What its tokens must be for.")] = "walras",
+    ends: EndWithStdin = False,
 ) -> None:
     """Serve an exchange until Ctrl-C.
 
@@ -59,6 +61,8 @@ def serve(
     from walras.exchange.api.server import serve as run
     from walras.exchange.pages import pages
 
+    if ends:
+        end_with_stdin()
     verifier = None if oidc_issuer is None else _verifier(oidc_issuer, oidc_audience)
 
     def started(url: str, exchange: Any) -> None:

@@ -129,12 +129,19 @@ class Processes:
         return False
 
     def _run(self, name: str, *words: str) -> None:
-        """Start a command of Walras; Ctrl-C is the demo's to handle."""
-        options: dict[str, Any] = {"start_new_session": True, "stdin": subprocess.DEVNULL}
+        """Start a command of Walras; Ctrl-C is the demo's to handle.
+
+        Its standard input is a pipe of which the demo has the other end, also where it is killed:
+        the command ends with it.
+        """
+        options: dict[str, Any] = {"start_new_session": True, "stdin": subprocess.PIPE}
         log = self.home / f"{name}.log"
         with log.open("ab") as output:
             made = subprocess.Popen(
-                [sys.executable, "-m", "walras", *words], stdout=output, stderr=output, **options
+                [sys.executable, "-m", "walras", *words, "--end-with-stdin"],
+                stdout=output,
+                stderr=output,
+                **options,
             )
         self._running.append((name, made))
 
@@ -148,3 +155,5 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
