@@ -422,6 +422,10 @@ class Clusters(_Part):
         """A cluster."""
         return self._client._get(f"/v1/clusters/{part(uid)}", views.Cluster)
 
+    def providers(self) -> Sequence[views.Provider]:
+        """Providers with their shares of confirmed work."""
+        return self._client._get("/v1/providers", views.ProviderList).items
+
     def put(
         self, uid: str, slots: int, *, version: int | None = None, **offered: Any
     ) -> views.Cluster:

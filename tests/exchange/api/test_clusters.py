@@ -117,3 +117,16 @@ def test_a_list_tells_free_slots_and_whether_a_cluster_is_heard(served: Served) 
     assert page["next_cursor"] == "c1"
     assert [one["uid"] for one in served.get("/v1/clusters?cursor=c1")["items"]] == ["c2"]
     problem(served.send("GET", "/v1/clusters?cursor=c9"), 404, "WAL-2404")
+
+
+def test_providers_have_shares_and_a_cap_unless_they_are_trusted(served: Served) -> None:
+    _, grant = served.running("a")
+    served.put("/v1/clusters/c2", {"slots": 4, "provider": "p", "trusted": True})
+    done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
+    served.sync(9, finished=[done | {"seconds": 1.0}])
+    c1, p = served.get("/v1/providers")["items"]
+    assert (c1["provider"], c1["clusters"], c1["share"], c1["cap"]) == ("c1", ["c1"], 1.0, 1.0)
+    assert (p["trusted"], p["share"], p["cap"]) == (True, None, None), "it was never heard"
+    own = served.get("/v1/providers", role="provider-c2")["items"]
+    assert [one["provider"] for one in own] == ["p"]
+    problem(served.send("GET", "/v1/providers", role="submitter"), 403, "WAL-2403")

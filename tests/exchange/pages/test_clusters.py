@@ -23,6 +23,9 @@ def test_a_cluster_has_its_runs_and_its_agents(site: Site) -> None:
     assert f'<a href="/tasks/{uid}">' in text
     assert "/v1/observations?limit=500&amp;cluster=c1" in text
     assert "its runs end themselves" in text
+    words = site.words("/clusters/c1")
+    assert "confirmed work 100 % of a round it gets 100 % at most, and one task" in words
+    assert "c1 100 % 100 %" in site.words("/clusters")
 
 
 def test_only_who_may_is_offered_a_change(site: Site) -> None:

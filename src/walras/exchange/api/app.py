@@ -103,6 +103,7 @@ def routes() -> FastAPI:
         tasks.batches,
         tasks.router,
         clusters.router,
+        clusters.offers,
         agents.router,
         rounds.verbs,
         rounds.router,

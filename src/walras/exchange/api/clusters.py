@@ -28,11 +28,13 @@ from walras.exchange.api.routing import (
     writing,
 )
 from walras.exchange.errors import ForbiddenError, NotFoundError
-from walras.exchange.service import audit, clusters, listings
+from walras.exchange.service import audit, clusters, listings, providers
 from walras.exchange.service.tokens import Caller
 from walras.exchange.store.statements import Transaction
 
 router = APIRouter(prefix="/v1/clusters", route_class=ScopedRoute, tags=["clusters"])
+
+offers = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["clusters"])
 
 
 class ClusterQuery(BaseModel):
@@ -84,6 +86,20 @@ async def shown(request: Request, uid: Uid, seen: IfNoneMatch = None) -> Respons
     if only is not None and uid not in only:
         raise NotFoundError(f"there is no cluster '{uid}'", where="cluster")
     return tagged(request, await reading(request, lambda tx: listings.one_cluster(tx, uid, silent)))
+
+
+@offers.get(
+    "/providers",
+    response_model=views.ProviderList,
+    openapi_extra=needs("read-or-provider"),
+    summary="List providers with their confirmed work",
+)
+async def provided(request: Request) -> Response:
+    """What share of the confirmed work each has, and what it may get; one's own for a provider."""
+    only, exchange = _own(caller_of(request)), api_of(request).exchange
+    now, timing = exchange.now(), exchange.settings.timing
+    found = await reading(request, lambda tx: providers.providers(tx, now, timing, only))
+    return answered({"items": found})
 
 
 @router.put(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 
 class Task(BaseModel):
@@ -192,6 +192,25 @@ class ClusterPage(BaseModel):
 
     items: list[Cluster]
     next_cursor: str | None
+
+
+class Provider(BaseModel):
+    """A provider: its confirmed work, and the share of a round that this gives it."""
+
+    provider: str
+    clusters: list[str]
+    trusted: bool = Field(description="All of its clusters are trusted: no cap holds for them.")
+    confirmed: float = Field(description="Slot-seconds confirmed in the last 20 rounds.")
+    share: float | None = Field(description="Of the confirmed work of those that are up.")
+    cap: float | None = Field(
+        description="Share of a round's tasks that it may get, and one task more."
+    )
+
+
+class ProviderList(BaseModel):
+    """All providers."""
+
+    items: list[Provider]
 
 
 class Agent(BaseModel):

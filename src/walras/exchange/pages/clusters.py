@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -17,15 +18,22 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @router.get("/clusters", openapi_extra=needs("read-or-provider"))
 async def listed(request: Request) -> Response:
     """All clusters that the caller sees."""
-    found = await ask(request, "/v1/clusters", limit=500)
-    return shown(request, "clusters.html", clusters=found["items"])
+    found, by = await asyncio.gather(ask(request, "/v1/clusters", limit=500), _providers(request))
+    return shown(request, "clusters.html", clusters=found["items"], providers=by)
+
+
+async def _providers(request: Request) -> dict[str, Any]:
+    """Name of a provider -> its confirmed work."""
+    found = await ask(request, "/v1/providers")
+    return {one["provider"]: one for one in found["items"]}
 
 
 @router.get("/clusters/{uid:name}", openapi_extra=needs("read-or-provider"))
 async def one(request: Request, uid: Uid) -> Response:
     """A cluster: its state and agents, how well its runs were foreseen, drain and cordon."""
-    found, status, runs = await asyncio.gather(
+    found, by, status, runs = await asyncio.gather(
         ask(request, f"/v1/clusters/{uid}"),
+        _providers(request),
         ask_if_allowed(request, "/v1/status"),
         ask_if_allowed(request, "/v1/observations", cluster=uid, limit=50),
     )
@@ -38,6 +46,7 @@ async def one(request: Request, uid: Uid) -> Response:
         request,
         "cluster.html",
         cluster=found,
+        provider=by.get(found["provider"], {"share": None, "cap": None}),
         agents=agents if status else None,
         runs=None if runs is None else runs["items"],
         may_change=may_change,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.rounds import Snapshot
+from walras.rounds import Clusters, Snapshot
 from walras.types import Floats, Longs
 
 
@@ -30,7 +30,16 @@ class Providers:
     @classmethod
     def of(cls, snapshot: Snapshot) -> Providers:
         """The providers of a snapshot; as long as no work is confirmed, all have equal shares."""
-        clusters = snapshot.clusters
+        return cls.of_clusters(snapshot.clusters, snapshot.rules.kappa)
+
+    @classmethod
+    def of_clusters(cls, clusters: Clusters, kappa: float) -> Providers:
+        """The providers of clusters.
+
+        Args:
+            clusters: The clusters.
+            kappa: By how much a share may grow in a round.
+        """
         up = sorted({p for p, is_up in zip(clusters.provider, clusters.up, strict=True) if is_up})
         work = dict.fromkeys(up, 0.0)
         for i in np.flatnonzero(clusters.up):
@@ -46,7 +55,7 @@ class Providers:
             tuple(up),
             np.array(group, np.int64),
             np.array(share, np.float64),
-            snapshot.rules.kappa,
+            kappa,
         )
 
     def caps(self, placed: int) -> Longs:
