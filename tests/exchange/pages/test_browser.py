@@ -405,3 +405,28 @@ def test_who_signs_out_has_to_sign_in_again(watched: Watched) -> None:
     page.wait_for_timeout(700)  # a session is believed for half a second
     page.goto("/rounds")
     expect(page).to_have_url(re.compile("/login$"))
+
+
+def test_a_predictor_is_trained_and_promoted(watched: Watched, world: World) -> None:
+    page, client = watched.page, world.client
+    page.goto("/predictors")
+    expect(page.get_by_text("No predictor yet")).to_be_visible()
+    client.predictors.add_observations(
+        [
+            {
+                "cluster": ("east", "west")[k % 2],
+                "features": {"layers": float(k % 3 + 1)},
+                "outcome": "failed" if k % 9 == 0 else "completed",
+                "seconds": 0.5 * (k % 3 + 1) * (1.0 + 0.5 * (k % 2)) * (1.0 + 0.01 * (k % 7)),
+                "at": 1.0e9 + k,
+            }
+            for k in range(120)
+        ]
+    )
+    page.get_by_role("button", name="Train now").press("Enter")
+    row = page.locator("#predictor-1")
+    expect(row.locator(".state")).to_have_text("shadow", timeout=30_000)
+    row.get_by_role("button", name="Promote").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(row.locator(".state")).to_have_text("active", timeout=10_000)
+    assert [one.state for one in client.predictors.list()] == ["active"]
