@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from walras.exchange import wire
 from walras.exchange.answers import checked, events, seconds
 from walras.exchange.api import views
+from walras.exchange.client_allocations import Allocations
 from walras.exchange.client_networks import Networks
 from walras.exchange.client_shadows import Shadows
 from walras.exchange.errors import ConflictError, UnreachableError
@@ -50,6 +51,7 @@ class Client:
         rounds: List, look at, compare, ask for one, play one.
         predictors: List, train, promote, roll back; predict a task.
         networks: Centres in virtual time: start, step, cut, kill, mend, end.
+        allocations: Rounds of clusters, solved beside HiGHS: start, look, explain, cancel.
         shadows: Logs of schedulers against the exchange's policy: start, list, cancel.
         tokens: Create, list, revoke.
         tenants: Add, list, change.
@@ -93,6 +95,7 @@ class Client:
         self.rounds = Rounds(self)
         self.predictors = Predictors(self)
         self.networks = Networks(self)
+        self.allocations = Allocations(self)
         self.shadows = Shadows(self)
         self.tokens = Tokens(self)
         self.tenants = Tenants(self)

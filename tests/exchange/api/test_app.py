@@ -84,6 +84,7 @@ def _path(served: Served, path: str) -> str:
         "/v1/tenants": "alpha",
         "/v1/networks": "n-unknown",
         "/v1/shadows": "s-unknown",
+        "/v1/allocations": "a-unknown",
     }
     for start, uid in of.items():
         if path.startswith(start):

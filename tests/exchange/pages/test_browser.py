@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.exchange.pages.world import World
+from tests.exchange.runtime.test_allocating import TABLES
 
 from walras.exchange.pages.files import built
 from walras.shadow import synthetic_log
@@ -27,6 +28,7 @@ PAGES = (
     "/tasks",
     "/clusters",
     "/predictors",
+    "/allocate",
     "/network",
     "/shadow",
     "/status",
@@ -323,6 +325,25 @@ def test_a_log_is_sent_watched_and_its_report_drawn(
     expect(page.get_by_text(report.sentences[2])).to_be_visible()
     kinds = ("shadowchange", "shadowdays", "shadowshares")
     _draws_what_its_python_draws(page, world, tmp_path, monkeypatch, kinds, 3)
+
+
+def test_a_round_is_sent_watched_explained_and_drawn(
+    watched: Watched, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = watched.page
+    page.goto("/allocate")
+    expect(page.get_by_text("walras solve cluster --throughput t.csv")).to_be_visible()
+    form = page.locator("#send")
+    for name, text in TABLES.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+        form.locator(f"input[name={name}]").set_input_files(tmp_path / f"{name}.csv")
+    form.get_by_role("button", name="Solve").press("Enter")
+    expect(page).to_have_url(re.compile("/allocate/a-"))
+    expect(page.locator("h1 .state")).to_have_text("done", timeout=60_000)
+    expect(page.get_by_text("HiGHS' time over ours")).to_be_visible()
+    page.get_by_role("link", name="Why speech").press("Enter")
+    expect(page.locator("#why pre")).to_contain_text("speech gets 0.6559 of k80")
+    _draws_what_its_python_draws(page, world, tmp_path, monkeypatch, ("closing", "prices"), 2)
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,10 @@ MAY = {
     "/predictors": _READ,
     "/network": _ALL,
     "/network/{network}": _ALL,
+    "/allocate": _ALL,
+    "/allocate/{allocation}": _ALL,
+    "/shadow": _ALL,
+    "/shadow/{shadow}": _ALL,
     "/status": _ALL,
     "/reference": _READ | _PROVIDERS,
 }
@@ -44,13 +48,19 @@ def _paths(app: FastAPI) -> set[str]:
 
 @pytest.fixture
 def filled(site: Site) -> dict[str, str]:
-    """What the paths name: a task of tenant alpha that runs, two rounds, and a network."""
+    """What the paths name: a task of tenant alpha that runs, two rounds, and what is computed."""
     mine, _ = site.served.running("mine", "alpha")
     site.served.task("waits", "alpha", requires={"gpu": "none"})
     site.served.post("/v1/rounds:run")
     site.served.round()
     small = {"centres": 2, "graph": "ring", "learns": False}
-    return {"mine": mine, "network": site.served.post("/v1/networks", small)["uid"]}
+    log = {"log": "x", "scheduler": "csv"}
+    return {
+        "mine": mine,
+        "network": site.served.post("/v1/networks", small)["uid"],
+        "allocation": site.served.post("/v1/allocations", {"jobs": 4, "resources": 16})["uid"],
+        "shadow": site.served.post("/v1/shadows", log)["uid"],
+    }
 
 
 def test_each_role_sees_the_pages_that_it_may(site: Site, filled: dict[str, str]) -> None:

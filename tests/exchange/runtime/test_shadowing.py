@@ -29,7 +29,7 @@ def test_it_reports_what_the_library_finds() -> None:
     found = shadow(
         facts(slots=JOBS.slots, prices={"cluster-a": 2.0}),
         TEXT.encode(),
-        lambda share, note: shares.append((share, note)),
+        lambda share, note, so_far=None: shares.append((share, note)),
     )
     wanted = compare(
         read_jobs(JOBS.frame), slots=JOBS.slots, prices={"cluster-a": 2.0}, resamples=20

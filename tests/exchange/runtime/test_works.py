@@ -5,25 +5,34 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from walras.exchange.errors import BusyError, ConflictError, NotFoundError
+from walras.exchange.runtime.working import OnShare
 from walras.exchange.runtime.works import Kind, Work, Works
 
 _HERE = "tests.exchange.runtime.test_works"
 QUICK = Kind("quick", "/v1/quicks", f"{_HERE}:doubled", kept=3, kept_each=2)
+ASKED = Kind("asked", "/v1/asked", f"{_HERE}:asked", kept=1, lingers=600.0)
 SLOW = Kind("slow", "/v1/slows", f"{_HERE}:slowly")
 
 
-def doubled(facts: dict[str, Any], data: bytes, on_share: Callable[[float, str], None]) -> Any:
+def doubled(facts: dict[str, Any], data: bytes, on_share: OnShare) -> Any:
     """Twice a number."""
     on_share(0.5, "doubles")
     return {"twice": 2 * int(data), "of": facts["of"]}
 
 
-def slowly(facts: dict[str, Any], data: bytes, on_share: Callable[[float, str], None]) -> Any:
+def asked(facts: dict[str, Any], data: bytes, on_share: OnShare) -> Any:
+    """Twice a number, and sums with it."""
+    on_share(0.5, "doubles", {"twice": None})
+    return {"twice": 2 * int(data)}, lambda question: {"sum": int(data) + question["more"]}
+
+
+def slowly(facts: dict[str, Any], data: bytes, on_share: OnShare) -> Any:
     """Never ends by itself."""
     on_share(0.25, "waits")
     time.sleep(600.0)
@@ -59,6 +68,32 @@ def test_a_result_is_kept_and_its_process_ends() -> None:
         one.cancel()
     works.close()
     assert one.state == "done"
+
+
+def test_one_that_lingers_answers_until_it_is_forgotten() -> None:
+    works = Works(ASKED)
+    one = _begun(works, "me")
+    with pytest.raises(ConflictError, match="is running"):
+        one.ask({"more": 1})
+    _until(lambda: one.state == "done")
+    assert one.ask({"more": 1}) == {"sum": 22}
+    pid = one.pid
+    other = _begun(works, "you")
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    with pytest.raises(ConflictError, match="answers no more"):
+        one.ask({"more": 1})
+    _until(lambda: other.state == "done")
+    works.close()
+    with pytest.raises(ConflictError, match="answers no more"):
+        other.ask({"more": 1})
+
+
+def test_one_that_is_asked_nothing_is_let_go() -> None:
+    works = Works(replace(ASKED, lingers=0.2))
+    one = _begun(works, "me")
+    _until(lambda: one.state == "done" and one.pid == 0)
+    assert one.result == {"twice": 42}
 
 
 def test_only_the_newest_are_kept() -> None:

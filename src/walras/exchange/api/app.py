@@ -12,6 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from walras.exchange.api import (
     admin,
     agents,
+    allocations,
     clusters,
     learning,
     logins,
@@ -113,6 +114,7 @@ def routes() -> FastAPI:
         logins.router,
         networks.router,
         shadows.router,
+        allocations.router,
     ):
         app.include_router(router)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]

@@ -71,6 +71,7 @@ def build(
         service.compute,
         service.asking,
         service.networks,
+        service.allocations,
         service.shadows,
         service.metrics,
         Authenticator(exchange, oidc),

@@ -29,6 +29,7 @@ class Api:
         compute: The process beside the service in which rounds are decided.
         asking: Another one, for what-if questions: no round waits for them.
         networks: Networks in virtual time.
+        allocations: Rounds of clusters, solved beside HiGHS.
         shadows: Comparisons in shadow mode.
         playing: Held while a what-if question is answered.
         predicting: Held by each request for predictions that is being answered; there are few.
@@ -43,6 +44,7 @@ class Api:
     compute: Compute
     asking: Compute
     networks: Networks
+    allocations: Works
     shadows: Works
     metrics: Metrics
     authenticator: Authenticator

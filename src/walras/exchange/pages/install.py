@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from walras.exchange.api.app import Pages
 from walras.exchange.pages import (
+    allocations,
     changes,
     clusters,
     networks,
@@ -26,6 +27,7 @@ def _install(app: FastAPI) -> None:
         tasks,
         clusters,
         predictors,
+        allocations,
         networks,
         shadows,
         status,

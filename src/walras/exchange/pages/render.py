@@ -29,6 +29,7 @@ _TABS = (
     ("/tasks", "Tasks"),
     ("/clusters", "Clusters"),
     ("/predictors", "Predictors"),
+    ("/allocate", "Allocate"),
     ("/network", "Network"),
     ("/shadow", "Shadow"),
     ("/status", "Status"),

@@ -18,7 +18,7 @@ from walras.exchange.runtime.networks import Networks
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.planning import RoundPlanner
 from walras.exchange.runtime.round import KIND, Rounds
-from walras.exchange.runtime.works import SHADOW, Works
+from walras.exchange.runtime.works import ALLOCATION, SHADOW, Works
 from walras.exchange.service.learning import predictor_of
 
 
@@ -33,6 +33,7 @@ class Service:
         asking: Another one, for what-if questions.
         learning: Another one, for trainings; it runs while there is one.
         networks: Networks in virtual time, each in a process of its own.
+        allocations: Rounds of clusters, each solved in a process of its own.
         shadows: Comparisons in shadow mode, each in a process of its own.
         metrics: What it counts.
         background: Its threads.
@@ -44,6 +45,7 @@ class Service:
     asking: Compute
     learning: Compute
     networks: Networks
+    allocations: Works
     shadows: Works
     metrics: Metrics
     background: Background
@@ -85,6 +87,7 @@ class Service:
             asking,
             learning,
             Networks(stopping),
+            Works(ALLOCATION, stopping),
             Works(SHADOW, stopping),
             metrics,
             background,
@@ -103,6 +106,7 @@ class Service:
         self.asking.close()
         self.learning.close()
         self.networks.close()
+        self.allocations.close()
         self.shadows.close()
 
     def __enter__(self) -> Self:

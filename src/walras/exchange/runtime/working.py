@@ -1,4 +1,4 @@
-"""One long computation in a process of its own, and how far it is.
+"""One long computation in a process of its own, how far it is, and questions about its result.
 
 The computation runs in a thread of the process, which goes on answering. A request is a line of
 JSON, and the data after it.
@@ -10,44 +10,67 @@ import json
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
-from walras.errors import WalrasError
+from walras.errors import InputError, WalrasError
 
-OnShare = Callable[[float, str], None]
-"""Called with the share that is done, and what is being done."""
+Document = dict[str, Any]
+Answer = Callable[[Document], Document]
+"""From a question about a result to its answer."""
 
-Function = Callable[[dict[str, Any], bytes, OnShare], dict[str, Any]]
-"""From facts and data to a result that JSON can hold."""
+
+class OnShare(Protocol):
+    """Called with the share that is done, what is being done, and what was found so far."""
+
+    def __call__(self, share: float, note: str, so_far: Document | None = None) -> None:
+        """Keep it for whoever looks."""
+        ...
+
+
+Function = Callable[[Document, bytes, OnShare], "Document | tuple[Document, Answer]"]
+"""From facts and data to a result that JSON can hold, and what answers questions about it."""
+
+
+def _refusal(error: WalrasError) -> dict[str, str]:
+    names = ("what", "where", "allowed", "remedy")
+    return {name: getattr(error, name) for name in names}
 
 
 class _Job:
     """What is computed."""
 
-    def __init__(self, function: Function, facts: dict[str, Any], data: bytes) -> None:
+    answer: Answer | None = None
+
+    def __init__(self, function: Function, facts: Document, data: bytes) -> None:
         self.report: dict[str, Any] = {"state": "running", "share": 0.0, "note": ""}
         given = (function, facts, data)
         threading.Thread(target=self._run, args=given, name="walras-work", daemon=True).start()
 
-    def _run(self, function: Function, facts: dict[str, Any], data: bytes) -> None:
+    def _run(self, function: Function, facts: Document, data: bytes) -> None:
         try:
             found = function(facts, data, self._on_share)
         except WalrasError as error:
-            refused = {
-                "what": error.what,
-                "where": error.where,
-                "allowed": error.allowed,
-                "remedy": error.remedy,
-            }
-            self.report = {"state": "refused", "share": self.report["share"], "why": refused}
+            why = _refusal(error)
+            self.report = {"state": "refused", "share": self.report["share"], "why": why}
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked has to know
             what = {"what": f"{type(error).__name__}: {error}"[:500]}
             self.report = {"state": "failed", "share": self.report["share"], "why": what}
         else:
-            self.report = {"state": "done", "share": 1.0, "result": found}
+            result, self.answer = found if isinstance(found, tuple) else (found, None)
+            self.report = {"state": "done", "share": 1.0, "result": result}
 
-    def _on_share(self, share: float, note: str) -> None:
-        self.report = {"state": "running", "share": min(max(share, 0.0), 1.0), "note": note}
+    def _on_share(self, share: float, note: str, so_far: Document | None = None) -> None:
+        share = min(max(share, 0.0), 1.0)
+        self.report = {"state": "running", "share": share, "note": note, "result": so_far}
+
+    def ask(self, question: Document) -> Document:
+        """The answer to a question, or under ``refused`` why there is none."""
+        if self.answer is None:
+            return {"refused": {"what": "answers no question", "where": "the computation"}}
+        try:
+            return self.answer(question)
+        except InputError as error:
+            return {"refused": _refusal(error)}
 
 
 _jobs: list[_Job] = []
@@ -57,16 +80,18 @@ def answered(data: bytes) -> bytes:
     """Begin the computation of this process, or tell how far it is.
 
     Args:
-        data: JSON in one line: ``do`` is ``begin``, with ``function`` and ``facts``, or ``look``;
-            for ``begin`` the data follow.
+        data: JSON in one line: ``do`` is ``begin``, with ``function`` and ``facts``, ``look``, or
+            ``ask`` with a ``question``; for ``begin`` the data follow.
 
     Returns:
         JSON: ``state`` (``running``, ``done``, ``refused``, ``failed``), ``share``, and ``note``,
-        ``result`` or ``why``.
+        ``result`` or ``why``; of ``ask``, the answer.
     """
     line, _, rest = data.partition(b"\n")
     asked = json.loads(line)
     if asked["do"] == "begin":
         module, _, name = asked["function"].partition(":")
         _jobs[:] = [_Job(getattr(import_module(module), name), asked["facts"], rest)]
+    if asked["do"] == "ask":
+        return json.dumps(_jobs[0].ask(asked["question"])).encode()
     return json.dumps(_jobs[0].report).encode()

@@ -13,7 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from walras.exchange.errors import BusyError, ComputeError, ConflictError, NotFoundError
+from walras.exchange.errors import (
+    BusyError,
+    ComputeError,
+    ConflictError,
+    FieldError,
+    NotFoundError,
+)
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.replies import Replies
 
@@ -39,6 +45,7 @@ class Kind:
         kept: How many a service keeps.
         kept_each: How many of an owner it keeps.
         seconds: How long one may take.
+        lingers: Seconds after its end, or the last question, for which its process answers.
     """
 
     name: str
@@ -49,7 +56,19 @@ class Kind:
     kept: int = 16
     kept_each: int = 8
     seconds: float = 900.0
+    lingers: float = 0.0
 
+
+ALLOCATION = Kind(
+    "allocation",
+    "/v1/allocations",
+    "walras.exchange.runtime.allocating:allocation",
+    kept=4,
+    kept_each=2,
+    seconds=600.0,
+    lingers=600.0,
+)
+"""Shares of a cluster's time, beside HiGHS."""
 
 SHADOW = Kind("shadow", "/v1/shadows", "walras.exchange.runtime.shadowing:shadow")
 """A comparison of a scheduler's log with the exchange's policy."""
@@ -72,7 +91,7 @@ class Work:
         share: Share that is done.
         note: What is being done.
         why: Why it was refused or failed: what, where, allowed, remedy.
-        result: What was found.
+        result: What was found, so far while it runs.
         seconds: How long it has taken.
     """
 
@@ -93,6 +112,7 @@ class Work:
         self._compute, self._began = compute, time.monotonic()
         self._ended: float | None = None
         self._stop = threading.Event()
+        self._asked = time.monotonic()  # when the last question came
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -129,6 +149,27 @@ class Work:
             "why": self.why,
             **self.facts,
         }
+
+    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer of its process to a question about the result.
+
+        Raises:
+            ConflictError: It is not done, or its process has ended since.
+            FieldError: The question is refused.
+        """
+        if self.state != "done" or self._stop.is_set():
+            raise ConflictError(
+                f"is {self.state}" if self.state != "done" else "answers no more",
+                where=f"{self.kind.name} {self.uid}",
+                allowed=f"one that is done, for {self.kind.lingers / 60.0:g} min after the last "
+                "question",
+                remedy=f"wait for it, or start it again: POST {self.kind.path}",
+            )
+        self._asked = time.monotonic()
+        found = self._ask({"do": "ask", "question": dict(question)})
+        if "refused" in found:
+            raise FieldError(**found["refused"])
+        return found
 
     def cancel(self) -> None:
         """End its process; the state is ``cancelled`` unless it had ended.
@@ -169,6 +210,7 @@ class Work:
             found = self._ask(head, data)
             while found["state"] == "running":
                 self.share, self.note = found["share"], found["note"] or self.note
+                self.result = found.get("result")
                 if self.seconds > self.kind.seconds:
                     self._end("failed", {"what": f"took more than {self.kind.seconds:g} s"})
                     return
@@ -176,13 +218,24 @@ class Work:
                     return
                 found = self._ask({"do": "look"})
             if found["state"] == "done":
-                self.result = found["result"]
+                self.result, self._asked = found["result"], time.monotonic()
             self.share = found["share"]
             self._end(found["state"], found.get("why"))
+            self._linger()
         except ComputeError as error:
             self._end("failed", {"what": f"its process failed: {error}"})
         finally:
+            self._stop.set()
             self._compute.close()
+
+    def _linger(self) -> None:
+        """Let the process answer questions about what was found, for a while."""
+        while (
+            self.state == "done"
+            and (left := self._asked + self.kind.lingers - time.monotonic()) > 0.0
+        ):
+            if self._stop.wait(left):
+                return
 
     def _ask(self, head: Mapping[str, Any], data: bytes = b"") -> dict[str, Any]:
         answer = self._compute.call("work", json.dumps(head).encode() + b"\n" + data, _LATE)
@@ -224,7 +277,9 @@ class Works:
         with self._lock:
             self._check_room(owner)
             self._all[made.uid] = made
-            self._forget(owner)
+            dropped = self._forget(owner)
+        for one in dropped:
+            one.close()
         made.begin(data)
         return made
 
@@ -241,14 +296,16 @@ class Works:
                     remedy=f"wait for it, or cancel it: POST {kind.path}/NAME:cancel",
                 )
 
-    def _forget(self, owner: str) -> None:
+    def _forget(self, owner: str) -> list[Work]:
         """Drop the oldest that have ended, where there are more than are kept."""
         ended = [one for one in self._all.values() if one.state != "running"]
         own = [one for one in ended if one.owner == owner]
         over = len(self._all) - self.kind.kept
         own_over = sum(one.owner == owner for one in self._all.values()) - self.kind.kept_each
-        for one in [*own[: max(own_over, 0)], *ended[: max(over, 0)]]:
+        dropped = [*own[: max(own_over, 0)], *ended[: max(over, 0)]]
+        for one in dropped:
             self._all.pop(one.uid, None)
+        return dropped
 
     def list(self) -> list[Work]:
         """All that are kept, the newest first."""

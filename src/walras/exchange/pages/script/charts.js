@@ -5,6 +5,7 @@ import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, Toolt
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { send } from "./api.js";
+import { allocation } from "./charts/allocation.js";
 import { blockers } from "./charts/blockers.js";
 import { flips } from "./charts/flips.js";
 import { gantt } from "./charts/gantt.js";
@@ -21,7 +22,7 @@ import { tools } from "./tools.js";
 echarts.use([BarChart, CustomChart, GraphChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent,
   GridComponent, LegendComponent, TooltipComponent, CanvasRenderer]);
 
-const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times, ...network, ...shadow };
+const KINDS = { blockers, flips, gantt, regret, reliability, rounds, times, ...allocation, ...network, ...shadow };
 const drawn = new WeakMap();
 
 function colours() {

@@ -48,7 +48,19 @@ async function log(form) {
   return { ...made, name: file.name.slice(0, 200), log: await file.text() };
 }
 
+// The three tables of a round with its settings.
+async function tables(form) {
+  const made = typed(form), names = ["throughput", "jobs", "resources"];
+  const files = names.map((name) => form.elements[name].files[0]);
+  const size = files.reduce((sum, file) => sum + file.size, 0), most = Number(form.dataset.most);
+  if (size > most) throw new Error(`the tables have ${(size / 1e6).toFixed(1)} MB; allowed: ${(most / 1e6).toFixed(1)} MB; what to do: run walras solve cluster`);
+  const texts = await Promise.all(files.map((file) => file.text()));
+  for (const name of names) delete made[name];
+  return { ...made, name: files[0].name.slice(0, 200), tables: Object.fromEntries(names.map((name, k) => [name, texts[k]])) };
+}
+
 function bodyOf(form) {
+  if (form.dataset.shape === "tables") return tables(form);
   if (form.dataset.shape === "log") return log(form);
   if (form.dataset.shape === "task") return task(new FormData(form));
   return form.dataset.shape === "fields" ? typed(form) : JSON.parse(form.dataset.body ?? "{}");

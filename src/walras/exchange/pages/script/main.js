@@ -17,7 +17,9 @@ const main = document.getElementById("main");
 followNetwork(main);
 followProgress(main);
 
-document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+// The tab of this page is in sight; scrollIntoView would let the Tab key begin there.
+const nav = document.querySelector("nav"), here = nav?.querySelector("[aria-current]");
+if (here) nav.scrollLeft = here.offsetLeft + here.offsetWidth - nav.offsetLeft - nav.clientWidth;
 
 async function draw() {
   if (!document.querySelector("[data-chart]")) return;

@@ -13,6 +13,8 @@ const NETWORK = (src) => `found = client.networks.get("${src.split("/")[3].split
 `;
 const SHADOW = (src) => `report = client.shadows.get("${src.split("/")[3].split("#")[0]}").report
 `;
+const ALLOCATION = (src) => `found = client.allocations.get("${src.split("/")[3].split("#")[0]}").result
+`;
 const PAST = "frame = pd.DataFrame([row.model_dump() for row in found.history])\n";
 const argument = (src, name) => new URL(src, location.origin).searchParams.get(name);
 
@@ -96,6 +98,19 @@ plt.ylabel("bits sent")
     plt.semilogy(frame["round"], frame[name].astype(float).abs(), label=name)
 plt.xlabel("round")
 plt.legend()
+`,
+  closing: (src) => `${ALLOCATION(src)}for name, run in (("Walras", found.ours), ("HiGHS", found.highs)):
+    if run is not None:
+        frame = pd.DataFrame(run.points, columns=["seconds", "value", "bound"])
+        (line,) = plt.semilogx(frame.seconds, frame.value, label=f"{name}, value")
+        plt.semilogx(frame.seconds, frame.bound, "--", color=line.get_color(), label=f"{name}, bound")
+plt.ylim(0, 3 * found.ours.value)
+plt.xlabel("seconds")
+plt.legend()
+`,
+  prices: (src) => `${ALLOCATION(src)}frame = pd.DataFrame([one.model_dump() for one in found.prices]).sort_values("price")
+plt.barh(frame.resource, frame.price)
+plt.xlabel("price of one more")
 `,
   shadowchange: (src) => `${SHADOW(src)}frame = pd.DataFrame([one.model_dump() for one in report.measures])
 frame = frame[frame.log > 0]
