@@ -60,9 +60,14 @@ def _until_ended(world: World, count: int) -> None:
     import time  # used here alone
 
     end = time.monotonic() + 60.0
-    while len(world.client.tasks.list(state=["succeeded"])) < count:
+    while len(_succeeded(world)) < count:
         assert time.monotonic() < end, "the tasks do not end"
         time.sleep(0.3)
+
+
+def _succeeded(world: World) -> list[Any]:
+    """All tasks that succeeded: imported runs are among them, and can be hundreds."""
+    return world.client.tasks.list(None, state=["succeeded"])
 
 
 def _placing(world: World) -> str:
@@ -428,7 +433,9 @@ def test_who_signs_out_has_to_sign_in_again(watched: Watched) -> None:
     expect(page).to_have_url(re.compile("/login$"))
 
 
-def test_a_predictor_is_trained_and_promoted(watched: Watched, world: World) -> None:
+def test_a_predictor_is_trained_and_promoted_and_its_decision_map_drawn(
+    watched: Watched, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page, client = watched.page, world.client
     page.goto("/predictors")
     expect(page.get_by_text("No predictor yet")).to_be_visible()
@@ -451,3 +458,12 @@ def test_a_predictor_is_trained_and_promoted(watched: Watched, world: World) -> 
     page.get_by_role("button", name="Yes").press("Enter")
     expect(row.locator(".state")).to_have_text("active", timeout=10_000)
     assert [one.state for one in client.predictors.list()] == ["active"]
+    ended = len(_succeeded(world))
+    for k in range(4):
+        client.tasks.submit(f"mapped-{k}", ["sleep", "0.2"], features={"layers": float(k % 3 + 1)})
+    _until_ended(world, ended + 4)
+    page.reload()
+    _draws_what_its_python_draws(page, world, tmp_path, monkeypatch, ("flips",), 1)
+    page.goto(f"/clusters/{client.tasks.list(1)[0].cluster}")
+    tile = page.locator(".tile", has_text="times in their 90 % interval")
+    expect(tile).to_contain_text(re.compile(r"\d %\s+\d of [1-4] runs"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.exchange.pages.conftest import Site
 
+from walras.exchange.pages.clusters import covered
+
 
 def test_the_list_says_who_is_heard(site: Site) -> None:
     assert "No cluster yet" in site.words("/clusters")
@@ -44,3 +46,15 @@ def test_only_who_may_is_offered_a_change(site: Site) -> None:
     }
     site.served.post("/v1/clusters/c1:drain")
     assert "Uncordon" in site.words("/clusters/c1")
+
+
+def test_only_completed_runs_with_an_interval_count_as_covered(site: Site) -> None:
+    run = {"outcome": "completed", "seconds": 2.0, "seconds_interval": [1.0, 3.0]}
+    failed, open_end = run | {"outcome": "failed"}, run | {"seconds_interval": [1.0, None]}
+    runs = [run, run | {"seconds": 3.5}, failed, open_end, run | {"seconds_interval": None}]
+    assert covered(runs) == (1, 2)
+    _, grant = site.served.running("one")
+    done = {"placement": grant["placement"], "token": grant["token"], "outcome": "completed"}
+    site.served.sync(9, finished=[done | {"seconds": 1.0}])
+    assert "90 % interval" in site.words("/clusters/c1")
+    assert "times in their 90 % interval" not in site.words("/clusters/c1"), "the prior gives none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,6 +14,30 @@ from walras.exchange.pages.ask import ask, ask_if_allowed
 from walras.exchange.pages.render import PageRoute, shown
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+_LISTED = 50
+
+
+def covered(runs: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """How many completed runs took a time within their 90 % interval, and how many have one.
+
+    Args:
+        runs: Observations with ``outcome``, ``seconds`` and ``seconds_interval``, in seconds.
+
+    Example:
+        >>> from walras.exchange.pages.clusters import covered
+        >>> run = {"outcome": "completed", "seconds_interval": [1.0, 3.0]}
+        >>> covered([run | {"seconds": 2.0}, run | {"seconds": 4.0}])
+        (1, 2)
+    """
+    timed = [
+        (low, one["seconds"], high)
+        for one in runs
+        if one["outcome"] == "completed" and one["seconds"] and one["seconds_interval"]
+        for low, high in [one["seconds_interval"]]
+        if low is not None and high is not None
+    ]
+    return sum(low <= took <= high for low, took, high in timed), len(timed)
 
 
 @router.get("/clusters", openapi_extra=needs("read-or-provider"))
@@ -35,7 +60,7 @@ async def one(request: Request, uid: Uid) -> Response:
         ask(request, f"/v1/clusters/{uid}"),
         _providers(request),
         ask_if_allowed(request, "/v1/status"),
-        ask_if_allowed(request, "/v1/observations", cluster=uid, limit=50),
+        ask_if_allowed(request, "/v1/observations", cluster=uid, limit=500),
     )
     agents = [a for a in (status or {"agents": []})["agents"] if a["cluster"] == uid]
     caller = caller_of(request)
@@ -48,6 +73,7 @@ async def one(request: Request, uid: Uid) -> Response:
         cluster=found,
         provider=by.get(found["provider"], {"share": None, "cap": None}),
         agents=agents if status else None,
-        runs=None if runs is None else runs["items"],
+        runs=None if runs is None else runs["items"][:_LISTED],
+        covered=None if runs is None else covered(runs["items"]),
         may_change=may_change,
     )

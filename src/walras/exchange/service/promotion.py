@@ -25,9 +25,12 @@ ROUNDS = 20
 DAYS = 14.0
 """A candidate that was not promoted by then is rejected."""
 
+MARGIN = 0.01
+"""By which an error may be larger, of the active predictor's."""
+COVERED = (0.85, 0.95)
+"""Share of the measured times that the 90 % intervals of a cluster must hold."""
+
 _ALPHA = 0.05
-_MARGIN = 0.01  # by which an error may be larger, of the active predictor's
-_COVERED = (0.85, 0.95)
 _RUNS = 30  # from so many on, a cluster's intervals are looked at
 _MOST = 50.0  # weight of a run
 _EDGE = 1e-6
@@ -145,11 +148,11 @@ def _failed(
     for name, errors, mine in (("time", time_error, timed), ("success", log_loss, kept)):
         own, other = errors(runs, candidate)[mine], errors(runs, active)[mine]
         scores[name] = worse_by(own, other, weight[mine], alpha)
-        if not scores[name]["upper"] <= _MARGIN:
-            return f"the error of {name} may be larger by more than {_MARGIN:.0%}"
+        if not scores[name]["upper"] <= MARGIN:
+            return f"the error of {name} may be larger by more than {MARGIN:.0%}"
     covered = coverage(runs, candidate, timed)
     scores["coverage"] = covered
-    low, high = _COVERED
+    low, high = COVERED
     outside = [i for i, share in covered.items() if not low <= share <= high]
     if outside:
         return f"intervals of cluster {outside[0]} hold {covered[outside[0]]:.0%}"
@@ -188,7 +191,7 @@ def worse_by(own: Floats, other: Floats, weight: Floats, alpha: float) -> dict[s
     if len(own) < 2 or total <= 0.0:
         return {"found": 0.0, "upper": math.inf}
     mean = float((weight * other).sum() / total)
-    far = own - (1.0 + _MARGIN) * other
+    far = own - (1.0 + MARGIN) * other
     middle = float((weight * far).sum() / total)
     spread = math.sqrt(float((weight**2 * (far - middle) ** 2).sum())) / total
     effective = float(total**2 / (weight**2).sum())
@@ -199,7 +202,7 @@ def worse_by(own: Floats, other: Floats, weight: Floats, alpha: float) -> dict[s
             "found": 0.0 if middle <= 0.0 else math.inf,
             "upper": 0.0 if upper <= 0.0 else math.inf,
         }
-    return {"found": middle / mean + _MARGIN, "upper": upper / mean + _MARGIN}
+    return {"found": middle / mean + MARGIN, "upper": upper / mean + MARGIN}
 
 
 def coverage(runs: Runs, predicted: Predictions, timed: Bools) -> dict[int, float]:
