@@ -14,7 +14,7 @@ from benchmarks.exchange.studies import FULL, QUICK, STUDIES
 from benchmarks.tables import Tables
 
 TABLES = Tables("exchange")
-_ALONE = ("simulation",)  # no database of a kind
+_ALONE = ("simulation", "demo")  # no database of a kind
 
 
 def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:

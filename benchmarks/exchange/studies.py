@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.exchange import demo as demos
 from benchmarks.exchange import looking
 from benchmarks.exchange.clients import Connection, Played, Tally, batches, repeat, request
 from benchmarks.exchange.stand import Served, Size, databases, filled, folder, reset
@@ -34,6 +35,7 @@ class Scale:
         repeats: Of a cold start.
         recovered: Tasks in the database of a service that is killed.
         viewers: Pages that stay open.
+        clones: Fresh clones in which a demo starts.
     """
 
     seconds: float = 6.0
@@ -42,10 +44,11 @@ class Scale:
     repeats: int = 3
     recovered: int = 100_000
     viewers: int = 200
+    clones: int = 5
 
 
 FULL = Scale()
-QUICK = Scale(1.0, Size(5_000, 20_000, 50, 10), (1_000, 5_000), 1, 5_000, 20)
+QUICK = Scale(1.0, Size(5_000, 20_000, 50, 10), (1_000, 5_000), 1, 5_000, 20, 1)
 
 
 @contextmanager
@@ -306,6 +309,11 @@ def open_pages(kind: str, scale: Scale) -> Rows:
     return looking.open_pages(kind, scale.size, scale.viewers, 5 * scale.seconds)
 
 
+def demo(kind: str, scale: Scale) -> Rows:
+    """Seconds from a fresh clone to the page of its demo, and to that of a second demo."""
+    return demos.demo(scale.clones)
+
+
 STUDIES: Mapping[str, Callable[[str, Scale], Rows]] = {
     "submissions": submissions,
     "start": start,
@@ -314,4 +322,5 @@ STUDIES: Mapping[str, Callable[[str, Scale], Rows]] = {
     "simulation": simulation,
     "pages": pages,
     "open-pages": open_pages,
+    "demo": demo,
 }

@@ -45,7 +45,7 @@ def test_the_page_shows_what_was_measured(tmp_path: Path) -> None:
     write_page(kept)
     page = (tmp_path / "results/exchange/page.md").read_text()
     assert "| sqlite | 10,000 | 0.1 | 1 |" in page
-    assert page.count("Not measured yet.") == 7
+    assert page.count("Not measured yet.") == 8
     assert kept.picture("rounds").stat().st_size > 10_000
 
 
