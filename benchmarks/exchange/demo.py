@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -38,7 +39,7 @@ def demo(clones: int) -> list[dict[str, Any]]:
 
 def _until_page(clone: Path, home: Path) -> float:
     """Run a demo until its page is named, end it; minus the seconds that ending it took."""
-    words = ["./dev", "demo", "--home", str(home), "--no-browser", "--port", "0"]
+    words = ["./dev", "demo", "--home", str(home), "--no-browser", "--port", _port()]
     process = subprocess.Popen(
         words,
         cwd=clone,
@@ -60,6 +61,13 @@ def _until_page(clone: Path, home: Path) -> float:
     finally:
         _ended(process)
     raise RuntimeError("the demo named no page: " + "".join(heard[-5:]))
+
+
+def _port() -> str:
+    """A port that is free."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return str(made.getsockname()[1])
 
 
 def _ended(process: subprocess.Popen[str]) -> float:
