@@ -179,11 +179,11 @@ _OPEN = (
 
 
 def open_pages(kind: str, size: Size, viewers: int, seconds: float) -> list[dict[str, Any]]:
-    """Milliseconds of reads while pages stay open and renew themselves, with a round each second.
+    """Milliseconds of reads while pages stay open and renew themselves, with rounds at the default pace.
 
     A page listens to ``/changes`` and asks for its main part anew, as its script does.
     """
-    with served(kind, size, 1.0) as one:
+    with served(kind, size, 10.0) as one:
         cookies = _cookies(one, viewers)
         rows = asyncio.run(_looked(one, size, cookies, seconds))
     return [{"database": kind, "pages": viewers, "tasks": size.ended + size.pending} | rows]

@@ -305,7 +305,7 @@ def pages(kind: str, scale: Scale) -> Rows:
 
 
 def open_pages(kind: str, scale: Scale) -> Rows:
-    """Milliseconds of reads while many pages stay open, with a round each second."""
+    """Milliseconds of reads while many pages stay open."""
     return looking.open_pages(kind, scale.size, scale.viewers, 5 * scale.seconds)
 
 

@@ -188,7 +188,7 @@ def _newest(
     """
     few = seq or state in OPEN_TASK
     by_cluster = at and not few
-    key = placement.c.task if by_cluster else task.c.id
+    key = placement.c.task if by_cluster else task.c.id + 0 if name else task.c.id
     query = _TASKS.add_columns(key.label("key")).order_by(key.desc()).limit(given("most"))
     if owner:
         own = task.c.tenant + 0 if few or at else task.c.tenant
