@@ -182,7 +182,7 @@ _OPEN = (
 
 
 def open_pages(kind: str, size: Size, viewers: int, seconds: float) -> list[dict[str, Any]]:
-    """Milliseconds of reads while pages stay open and renew themselves, with rounds at the default pace.
+    """Milliseconds of reads while pages stay open and renew themselves, rounds as by default.
 
     A page listens to ``/changes`` and asks for its main part anew, as its script does.
     """

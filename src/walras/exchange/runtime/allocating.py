@@ -20,10 +20,10 @@ from walras.errors import DataError, WalrasError
 from walras.exchange.runtime.racing import Point, run_highs
 from walras.exchange.runtime.working import Answer, Document, OnShare
 from walras.progress import Progress
-from walras.reports.cluster import ClusterResult
 from walras.separable import Separable
 from walras.solution import Solution
 from walras.solving import solve
+from walras.types import Floats
 
 JOBS, RESOURCES = 20_000, 500
 """Jobs and types that a round may have here; ``walras solve cluster`` has no such limit."""
@@ -35,6 +35,7 @@ _HIGHS: Document = dict.fromkeys(("status", "seconds", "value"))
 _OURS: Document = _HIGHS | dict.fromkeys(("engine", "bound", "gap"))
 _TABLES = ("throughput", "jobs", "resources")
 _POINTS = 400  # of a trajectory that are sent
+_NEGLIGIBLE = 1e-9  # shares of time below this are rounding
 _SMALL = 1e-6  # shares of time below this are not shown
 
 STATEMENTS: Mapping[str, Callable[..., Separable]] = {
@@ -84,8 +85,9 @@ def allocation(facts: Document, data: bytes, on_share: OnShare) -> tuple[Documen
     }
     on_share(0.0, "solves", dict(found))
     solution = _solved(problem, facts, lambda points: on_share(0.25, "solves", found | points))
-    result = ClusterResult(given, solution)
-    found |= {"ours": _ours(solution)} | _outcome(result)
+    x = np.where(solution.x > _NEGLIGIBLE, solution.x, 0.0)
+    judged = cs.evaluate(given.throughput, given.size, given.capacity, x, given.weight)
+    found |= {"ours": _ours(solution)} | _outcome(given, solution, judged)
     if not found["highs_note"]:
         on_share(0.5, "highs", dict(found))
 
@@ -101,7 +103,7 @@ def allocation(facts: Document, data: bytes, on_share: OnShare) -> tuple[Documen
                 "value": race.value,
                 "points": thinned(race.points),
             }
-    return found, _answers(result)
+    return found, _answers(given, solution, x, judged)
 
 
 def _without(facts: Document) -> str:
@@ -208,15 +210,17 @@ def _ours(solution: Solution) -> Document:
     }
 
 
-def _outcome(result: ClusterResult) -> Document:
+def _outcome(given: ClusterTables, solution: Solution, judged: cs.Evaluation) -> Document:
     """Prices of the types, and what an evaluation without any solver says of the allocation."""
     names = ("resource", "capacity", "used", "price")
-    judged = result.judged
+    prices = np.abs(solution.prices.resources).tolist()
+    types = list(given.throughput.index)
+    columns = (types, judged.capacity.tolist(), judged.used.tolist(), prices)
     return {
         "violation": float(judged.violation),
         "least": float(np.min(judged.throughput / judged.weight)),
         "mean": float(np.mean(judged.throughput)),
-        "prices": [dict(zip(names, row, strict=True)) for row in result.resources().rows],
+        "prices": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
     }
 
 
@@ -233,11 +237,11 @@ def thinned(points: Sequence[Point]) -> list[Point]:
     return [points[k] for k in kept.tolist()]
 
 
-def _answers(result: ClusterResult) -> Answer:
-    names, types = list(result.given.throughput.columns), list(result.given.throughput.index)
-    place, x, judged = {job: k for k, job in enumerate(names)}, result.x, result.judged
+def _answers(given: ClusterTables, solution: Solution, x: Floats, judged: cs.Evaluation) -> Answer:
+    names, types = list(given.throughput.columns), list(given.throughput.index)
+    place = {job: k for k, job in enumerate(names)}
     order = np.argsort(judged.throughput / judged.weight, kind="stable")
-    size = np.asarray(result.given.size, dtype=np.float64)
+    size = np.asarray(given.size, dtype=np.float64)
 
     def row(k: int) -> Document:
         return {
@@ -252,7 +256,7 @@ def _answers(result: ClusterResult) -> Answer:
         job = question.get("job")
         if job is not None:
             checks.one_of(job, "job", names, "job")
-            return row(place[job]) | _explained(result.solution, job)
+            return row(place[job]) | _explained(solution, job)
         like, first, most = question["like"], question["first"], question["most"]
         matching = [k for k in order.tolist() if like in names[k]]
         page = matching[first : first + most]
