@@ -479,7 +479,7 @@ class Rounds(_Part):
         return self._client._post("/v1/rounds:run", views.Job)
 
     def whatif(self, **changes: Any) -> views.WhatIf:
-        """Play a round and publish nothing: ``round``, ``drain``, ``slots``, ``min_success``."""
+        """Play a round and publish nothing: ``cordon``, ``drain``, ``slots`` and so on."""
         return self._client._post("/v1/rounds:whatif", views.WhatIf, changes)
 
 

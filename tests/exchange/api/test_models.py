@@ -55,6 +55,7 @@ FULL: dict[str, Any] = {
     "POST /v1/rounds:whatif": {
         "round": 1,
         "seed": 1,
+        "cordon": ["c1"],
         "drain": ["c1"],
         "slots": {"c1": 1},
         "min_success": 0.5,

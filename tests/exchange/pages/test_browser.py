@@ -166,6 +166,10 @@ def test_a_waiting_task_says_why_and_is_cancelled(watched: Watched, world: World
 def test_what_if_then_drain_then_back(watched: Watched) -> None:
     page = watched.page
     page.goto("/clusters/west")
+    page.get_by_role("button", name="What if it were cordoned?").click()
+    expect(page.get_by_role("heading", name="If west were cordoned now")).to_be_visible(
+        timeout=20_000
+    )
     page.get_by_role("button", name="What if it were drained?").click()
     expect(page.get_by_role("heading", name="If west were drained now")).to_be_visible(
         timeout=20_000

@@ -142,6 +142,7 @@ def test_a_snapshot_is_altered() -> None:
     taken = _snapshot()
     assert altered(taken, {}) == taken
     assert altered(taken, {"drain": ["x"]}).clusters.state == ("draining", "up")
+    assert altered(taken, {"cordon": ["x"]}).clusters.state == ("cordoned", "up")
     rules = altered(taken, {"min_success": 0.5, "window": 2.0}).rules
     assert (rules.min_success, rules.window) == (0.5, 2.0)
     for slots, ready in ((5, [0, 0, 0, 0, 30]), (2, [0, 30]), (1, [30]), (0, [])):
@@ -150,6 +151,8 @@ def test_a_snapshot_is_altered() -> None:
         assert made.ready_of(1).tolist() == [0.0]
     with pytest.raises(FieldError, match=r"no cluster 'z'.*allowed: x, y"):
         altered(taken, {"drain": ["z"]})
+    with pytest.raises(FieldError, match="there is no cluster 'z'"):
+        altered(taken, {"cordon": ["z"]})
 
 
 def test_a_round_is_played_with_changes(planned: World, compute: Compute) -> None:

@@ -125,7 +125,10 @@ def _figure(value: float | None) -> str:
 
 
 def whatif(
-    drain: Annotated[list[str] | None, typer.Option(help="Cluster to leave out.")] = None,
+    cordon: Annotated[list[str] | None, typer.Option(help="Cluster to give nothing new.")] = None,
+    drain: Annotated[
+        list[str] | None, typer.Option(help="Cluster that gives its offers back, too.")
+    ] = None,
     slots: Annotated[list[str] | None, typer.Option(help="CLUSTER=FREE slots.")] = None,
     min_success: Annotated[float | None, typer.Option(help="Another floor.")] = None,
     round: Annotated[int | None, typer.Option(help="On this past round; else on now.")] = None,
@@ -142,6 +145,7 @@ def whatif(
       walras whatif --slots west=16 --min-success 0.9
     """
     changes: dict[str, Any] = {
+        "cordon": cordon or [],
         "drain": drain or [],
         "slots": key_values(slots, "slots", int),
         "min_success": min_success,

@@ -194,7 +194,12 @@ class WhatIfIn(Body):
         default=None, description="A past round; the store's state now where it is not given."
     )
     seed: Annotated[int, Field(ge=0, lt=2**32), WHOLE] | None = None
-    drain: list[Name] = Field(default=[], max_length=1000, description="Clusters to leave out.")
+    cordon: list[Name] = Field(
+        default=[], max_length=1000, description="Clusters that get nothing new."
+    )
+    drain: list[Name] = Field(
+        default=[], max_length=1000, description="Clusters that give their offers back, too."
+    )
     slots: Annotated[
         dict[Name, Annotated[int, Field(ge=0, le=1_000_000), WHOLE]], Field(max_length=1000)
     ] = Field(default={}, description="Cluster -> slots that it has.")

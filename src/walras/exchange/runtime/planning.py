@@ -203,18 +203,18 @@ def altered(taken: Snapshot, changes: Mapping[str, Any]) -> Snapshot:
 
     Args:
         taken: The snapshot.
-        changes: ``drain`` (names of clusters), ``slots`` (name -> slots that it has),
+        changes: ``cordon`` and ``drain`` (clusters), ``slots`` (cluster -> slots that it has),
             ``min_success`` and ``window`` (of the rules).
 
     Raises:
         FieldError: There is no such cluster.
     """
     clusters = taken.clusters
-    for uid in changes.get("drain", ()):
-        i = _place(clusters, uid, "/drain")
-        states = [*clusters.state]
-        states[i] = "draining"
-        clusters = replace(clusters, state=tuple(states))
+    states = [*clusters.state]
+    for word, state in (("cordon", "cordoned"), ("drain", "draining")):
+        for uid in changes.get(word, ()):
+            states[_place(clusters, uid, f"/{word}")] = state
+    clusters = replace(clusters, state=tuple(states))
     for uid, slots in changes.get("slots", {}).items():
         clusters = _resized(clusters, _place(clusters, uid, "/slots"), slots)
     rules = {name: changes[name] for name in ("min_success", "window") if name in changes}

@@ -1,4 +1,4 @@
-// What a drain would do, played on what is stored now; nothing is published.
+// What a cordon or a drain would do, played on what is stored now; nothing is published.
 import { send } from "./api.js";
 import { note } from "./notes.js";
 
@@ -10,10 +10,10 @@ function line(list, text) {
   list.append(made);
 }
 
-function show(place, uid, found) {
+function show(place, uid, how, found) {
   const box = document.createElement("section");
   const head = document.createElement("h2");
-  head.textContent = `If ${uid} were drained now`;
+  head.textContent = `If ${uid} were ${how}ed now`;
   const list = document.createElement("ul");
   line(list, `The next round would place ${found.placed} tasks and leave ${found.unplaced}.`);
   line(list, `Its makespan: ${seconds(found.figures.makespan)}, with ${uid} ${seconds(found.figures.makespan_before)}.`);
@@ -31,8 +31,8 @@ export function answerWhatIf() {
     button.disabled = true;
     place.textContent = "Playing the round…";
     try {
-      const uid = button.dataset.whatif;
-      show(place, uid, await send("POST", "/v1/rounds:whatif", { drain: [uid] }));
+      const { whatif: uid, how } = button.dataset;
+      show(place, uid, how, await send("POST", "/v1/rounds:whatif", { [how]: [uid] }));
     } catch (error) {
       place.textContent = "";
       note(error.message, true);
