@@ -54,8 +54,10 @@ def test_tables_show_the_command_and_a_refusal_its_reason(quick_site: Site) -> N
 
 
 def test_a_ratio_needs_two_optima() -> None:
-    ours = {"status": "optimal", "seconds": 2.0}
+    ours = {"status": "optimal", "seconds": 2.0, "value": 1.0}
     assert speedup(None) is None
     assert speedup({"ours": ours, "highs": None}) is None
+    better = {"status": "Optimal", "seconds": 9.0, "value": 1.1}
+    assert speedup({"ours": ours, "highs": better}) is None, "ours was asked for less"
     late = {"status": "Time limit reached", "seconds": 60.0}
     assert speedup({"ours": ours, "highs": late}) is None

@@ -87,6 +87,12 @@ def test_what_cannot_be_solved_names_the_table_or_the_limit() -> None:
         allocation(FACTS, json.dumps(wrong).encode(), _quiet)
     assert caught.value.where.startswith("resources, line 3")
     assert "the columns of throughput;" in str(caught.value)
+    long = TABLES | {"jobs": "job,size," + "x" * 1000 + "\nvision,1,1\n"}
+    with pytest.raises(DataError, match="jobs: has 1,000 characters in the name of a column"):
+        allocation(FACTS, json.dumps(long).encode(), _quiet)
+    many = TABLES | {"jobs": "job,size\n" + ",\n" * 300_000}
+    with pytest.raises(DataError, match="jobs: has 600,002 cells"):
+        allocation(FACTS, json.dumps(many).encode(), _quiet)
     with pytest.raises(DataError, match="at most 500 here"):
         allocation(FACTS | {"resources": 501}, b"", _quiet)
     with pytest.raises(DataError, match="at most 4,000 here, with 500 types"):

@@ -73,7 +73,11 @@ async def start(
     def work() -> dict[str, Any]:
         data = b"" if asked.tables is None else asked.tables.model_dump_json().encode()
         made = allocations.start(owner_of(caller), caller.name, _facts(asked), data, now)
-        _noted(request, "allocation.start", made.uid)
+        try:
+            _noted(request, "allocation.start", made.uid)
+        except BaseException:
+            made.close()
+            raise
         return _shown(made)
 
     return await once_in_memory(request, allocations.replies, key, 202, work)

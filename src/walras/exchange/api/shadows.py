@@ -58,7 +58,11 @@ async def start(request: Request, body: ShadowIn, key: IdempotencyKey = None) ->
         data = body.log.encode()
         facts = body.model_dump(exclude={"log"}) | {"bytes": len(data)}
         made = shadows.start(owner_of(caller), caller.name, facts, data, now)
-        _noted(request, "shadow.start", made.uid)
+        try:
+            _noted(request, "shadow.start", made.uid)
+        except BaseException:
+            made.close()
+            raise
         return _shown(made)
 
     return await once_in_memory(request, shadows.replies, key, 202, work)

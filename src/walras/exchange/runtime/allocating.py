@@ -142,6 +142,8 @@ def _sample(facts: Document) -> tuple[ClusterTables, str, str]:
 
 
 def _uploaded(texts: Mapping[str, str]) -> tuple[ClusterTables, str, str]:
+    for name in _TABLES:
+        _check_text(name, texts[name])
     with tempfile.TemporaryDirectory() as folder:
         paths = {name: Path(folder) / f"{name}.csv" for name in _TABLES}
         for name, path in paths.items():
@@ -155,6 +157,25 @@ def _uploaded(texts: Mapping[str, str]) -> tuple[ClusterTables, str, str]:
             raise
     _check(len(tables.size), len(tables.capacity))
     return tables, f"{len(tables.size):,} jobs of uploaded tables", "uploaded"
+
+
+def _check_text(name: str, text: str) -> None:
+    """Refuse what would take much memory to read: many cells, or columns with endless names."""
+    head = text.partition("\n")[0].split(",")
+    cells = text.count(",") + text.count("\n")
+    most = 2 * ENTRIES if name == "throughput" else 10 * JOBS
+    for what, count, limit in (
+        ("cells", cells, most),
+        ("columns", len(head), RESOURCES + 20),
+        ("characters in the name of a column", max(map(len, head)), 200),
+    ):
+        if count > limit:
+            raise DataError(
+                f"has {count:,} {what}",
+                where=name,
+                allowed=f"at most {limit:,} here",
+                remedy="solve it on your own machine: walras solve cluster",
+            )
 
 
 def _check(jobs: int, resources: int) -> None:

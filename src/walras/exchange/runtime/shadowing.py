@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +43,32 @@ def shadow(facts: dict[str, Any], data: bytes, on_share: OnShare) -> dict[str, A
         DataError: The log cannot be read, or cannot support the claim.
         InputError: A setting does not fit the log.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    on_share(0.0, "reads")
+    name = facts["name"] or "the log"
+    with tempfile.TemporaryDirectory() as folder:  # the log is on the disk while it is read
         path = Path(folder) / f"log.{_ENDINGS[facts['scheduler']]}"
         path.write_bytes(data)
-        try:
-            return _compared(facts, path, on_share)
-        except WalrasError as error:
-            error.where = error.where.replace(str(path), facts["name"] or "the log")
-            raise
+        with _named(str(path), name):
+            log = read_jobs(
+                path, facts["scheduler"], cluster=facts["cluster"], slots=facts["slots_by"] or None
+            )
+    with _named(str(path), name):
+        _check(log)
+        return _compared(facts, log, on_share)
 
 
-def _compared(facts: dict[str, Any], path: Path, on_share: OnShare) -> dict[str, Any]:
-    on_share(0.0, "reads")
-    log = read_jobs(
-        path, facts["scheduler"], cluster=facts["cluster"], slots=facts["slots_by"] or None
-    )
-    _check(log)
+@contextmanager
+def _named(path: str, name: str) -> Iterator[None]:
+    """Errors name the log as its sender does."""
+    try:
+        yield
+    except WalrasError as error:
+        for part in ("what", "where", "allowed", "remedy"):
+            setattr(error, part, getattr(error, part).replace(path, name))
+        raise
+
+
+def _compared(facts: dict[str, Any], log: JobLog, on_share: OnShare) -> dict[str, Any]:
     on_share(0.0, "learns")
 
     def on_progress(at: Progress) -> bool:

@@ -94,4 +94,4 @@ def answered(data: bytes) -> bytes:
         _jobs[:] = [_Job(getattr(import_module(module), name), asked["facts"], rest)]
     if asked["do"] == "ask":
         return json.dumps(_jobs[0].ask(asked["question"])).encode()
-    return json.dumps(_jobs[0].report).encode()
+    return json.dumps(_jobs[0].report, allow_nan=False).encode()

@@ -15,7 +15,6 @@ from typing import Any
 
 from walras.exchange.errors import (
     BusyError,
-    ComputeError,
     ConflictError,
     FieldError,
     NotFoundError,
@@ -222,7 +221,7 @@ class Work:
             self.share = found["share"]
             self._end(found["state"], found.get("why"))
             self._linger()
-        except ComputeError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
             self._end("failed", {"what": f"its process failed: {error}"})
         finally:
             self._stop.set()
@@ -300,9 +299,11 @@ class Works:
         """Drop the oldest that have ended, where there are more than are kept."""
         ended = [one for one in self._all.values() if one.state != "running"]
         own = [one for one in ended if one.owner == owner]
-        over = len(self._all) - self.kind.kept
         own_over = sum(one.owner == owner for one in self._all.values()) - self.kind.kept_each
-        dropped = [*own[: max(own_over, 0)], *ended[: max(over, 0)]]
+        dropped = own[: max(own_over, 0)]
+        others = [one for one in ended if one not in dropped]
+        over = len(self._all) - len(dropped) - self.kind.kept
+        dropped += others[: max(over, 0)]
         for one in dropped:
             self._all.pop(one.uid, None)
         return dropped

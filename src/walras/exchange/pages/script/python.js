@@ -104,7 +104,8 @@ plt.legend()
         frame = pd.DataFrame(run.points, columns=["seconds", "value", "bound"])
         (line,) = plt.semilogx(frame.seconds, frame.value, label=f"{name}, value")
         plt.semilogx(frame.seconds, frame.bound, "--", color=line.get_color(), label=f"{name}, bound")
-plt.ylim(0, 3 * found.ours.value)
+if found.ours.value:
+    plt.ylim(0, 3 * abs(found.ours.value))
 plt.xlabel("seconds")
 plt.legend()
 `,
