@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from walras.exchange.api import allocation_views as views
+from walras.exchange.api import computed
 from walras.exchange.api.allocation_models import AllocationIn
 from walras.exchange.api.remembered import once_in_memory
 from walras.exchange.api.routing import (
@@ -20,12 +21,9 @@ from walras.exchange.api.routing import (
     Uid,
     answered,
     api_of,
-    caller_of,
     needs,
-    owner_of,
 )
 from walras.exchange.runtime.works import Work, Works
-from walras.exchange.service import audit
 
 router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["allocations"])
 
@@ -41,11 +39,6 @@ def _allocations(request: Request) -> Works:
 
 def _shown(one: Work) -> dict[str, Any]:
     return one.look() | {"result": one.result}
-
-
-def _noted(request: Request, action: str, uid: str) -> None:
-    name = caller_of(request).name
-    api_of(request).exchange.write(lambda tx, now: audit.record(tx, now, name, action, uid))
 
 
 def _facts(body: AllocationIn) -> dict[str, Any]:
@@ -67,18 +60,11 @@ async def start(
     request: Request, body: AllocationIn | None = None, key: IdempotencyKey = None
 ) -> Response:
     """Begin to solve a drawn round or tables; look again until it is no longer running."""
-    caller, allocations, asked = caller_of(request), _allocations(request), body or AllocationIn()
-    now = api_of(request).exchange.now()
+    allocations, asked = _allocations(request), body or AllocationIn()
 
     def work() -> dict[str, Any]:
         data = b"" if asked.tables is None else asked.tables.model_dump_json().encode()
-        made = allocations.start(owner_of(caller), caller.name, _facts(asked), data, now)
-        try:
-            _noted(request, "allocation.start", made.uid)
-        except BaseException:
-            made.close()
-            raise
-        return _shown(made)
+        return _shown(computed.begin(request, allocations, _facts(asked), data))
 
     return await once_in_memory(request, allocations.replies, key, 202, work)
 
@@ -143,9 +129,6 @@ async def cancel(request: Request, uid: Uid, key: IdempotencyKey = None) -> Resp
     allocations = _allocations(request)
 
     def work() -> dict[str, Any]:
-        one = allocations.get(uid)
-        one.cancel()
-        _noted(request, "allocation.cancel", uid)
-        return _shown(one)
+        return _shown(computed.cancel(request, allocations, uid))
 
     return await once_in_memory(request, allocations.replies, key, 200, work)

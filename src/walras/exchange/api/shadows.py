@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from walras.exchange.api import computed
 from walras.exchange.api import shadow_views as views
 from walras.exchange.api.remembered import once_in_memory
 from walras.exchange.api.routing import (
@@ -18,13 +19,10 @@ from walras.exchange.api.routing import (
     Uid,
     answered,
     api_of,
-    caller_of,
     needs,
-    owner_of,
 )
 from walras.exchange.api.shadow_models import ShadowIn
 from walras.exchange.runtime.works import Work, Works
-from walras.exchange.service import audit
 
 router = APIRouter(prefix="/v1", route_class=ScopedRoute, tags=["shadows"])
 
@@ -37,11 +35,6 @@ def _shown(one: Work) -> dict[str, Any]:
     return one.look() | {"report": one.result}
 
 
-def _noted(request: Request, action: str, uid: str) -> None:
-    name = caller_of(request).name
-    api_of(request).exchange.write(lambda tx, now: audit.record(tx, now, name, action, uid))
-
-
 @router.post(
     "/shadows",
     status_code=202,
@@ -51,19 +44,12 @@ def _noted(request: Request, action: str, uid: str) -> None:
 )
 async def start(request: Request, body: ShadowIn, key: IdempotencyKey = None) -> Response:
     """Begin to replay a log; look again until its state is no longer running."""
-    caller, shadows = caller_of(request), _shadows(request)
-    now = api_of(request).exchange.now()
+    shadows = _shadows(request)
 
     def work() -> dict[str, Any]:
         data = body.log.encode()
         facts = body.model_dump(exclude={"log"}) | {"bytes": len(data)}
-        made = shadows.start(owner_of(caller), caller.name, facts, data, now)
-        try:
-            _noted(request, "shadow.start", made.uid)
-        except BaseException:
-            made.close()
-            raise
-        return _shown(made)
+        return _shown(computed.begin(request, shadows, facts, data))
 
     return await once_in_memory(request, shadows.replies, key, 202, work)
 
@@ -101,9 +87,6 @@ async def cancel(request: Request, uid: Uid, key: IdempotencyKey = None) -> Resp
     shadows = _shadows(request)
 
     def work() -> dict[str, Any]:
-        one = shadows.get(uid)
-        one.cancel()
-        _noted(request, "shadow.cancel", uid)
-        return _shown(one)
+        return _shown(computed.cancel(request, shadows, uid))
 
     return await once_in_memory(request, shadows.replies, key, 200, work)
