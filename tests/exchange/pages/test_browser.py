@@ -15,6 +15,7 @@ import pytest
 from tests.exchange.pages.world import World
 from tests.exchange.runtime.test_allocating import TABLES
 
+from walras.exchange import pages
 from walras.exchange.pages.files import built
 from walras.shadow import synthetic_log
 
@@ -118,6 +119,22 @@ def watched(chromium: Any, world: World) -> Iterator[Watched]:
     made = Watched(chromium, world, viewport={"width": 1280, "height": 900})
     yield made
     made.close()
+
+
+def test_a_text_that_a_spreadsheet_would_compute_stays_a_text(chromium: Any) -> None:
+    tools = Path(pages.__file__).parent / "script" / "tools.js"
+    page = chromium.new_page()
+    made = page.evaluate(
+        """async (code) => {
+          const script = new Blob([code], {type: "text/javascript"});
+          const {csv} = await import(URL.createObjectURL(script));
+          const row = (name, value) => ({name, value});
+          return csv([row('=A1,"x"', -1.5), row("-1+1", null), row("a=b", 2)]);
+        }""",
+        tools.read_text(),
+    )
+    page.close()
+    assert made.split("\r\n") == ["name,value", '"\'=A1,""x""",-1.5', "'-1+1,", "a=b,2", ""]
 
 
 def test_submit_watch_the_round_land_and_read_the_receipt(watched: Watched) -> None:

@@ -68,3 +68,4 @@ def test_a_name_is_quoted_for_a_shell() -> None:
         "walras shadow 'a; rm b' --scheduler slurm --slots 'x y=2' --price g=0.5"
     )
     assert "--cluster NodeList --slots-by AllocNodes --only-seen" in made
+    assert command(asked | {"name": "--help"}).startswith("walras shadow ./--help --scheduler")

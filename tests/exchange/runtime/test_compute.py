@@ -121,6 +121,21 @@ def test_one_that_dies_is_replaced(compute: Compute) -> None:
     assert compute.started == 3
 
 
+def test_one_that_is_made_once_is_never_made_again() -> None:
+    compute = Compute(functions=FUNCTIONS, once=True)
+    assert compute.call("echo", b"a", 60.0) == b"a"
+    os.kill(compute.pid or 0, signal.SIGKILL)
+    for _ in range(2):
+        with pytest.raises(ComputeError, match="died"):
+            compute.call("echo", b"b", 60.0)
+    assert (compute.started, compute.pid) == (1, None)
+    closed = Compute(functions=FUNCTIONS, once=True)
+    closed.close()
+    with pytest.raises(ComputeError, match="died"):
+        closed.call("echo", b"", 60.0)
+    assert closed.started == 0
+
+
 def test_a_call_is_given_up_when_the_service_ends() -> None:
     stopping = threading.Event()
     compute = Compute(stopping.is_set, FUNCTIONS)

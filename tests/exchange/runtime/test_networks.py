@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,6 +15,7 @@ from walras.exchange.api.network_models import NetworkIn
 from walras.exchange.errors import BusyError, ComputeError, ConflictError, FieldError, NotFoundError
 from walras.exchange.runtime import networks as module
 from walras.exchange.runtime.networks import Networks, RunningNetwork
+from walras.exchange.runtime.turns import MOST
 
 SMALL = NetworkIn(centres=5, graph="ring", learns=False).model_dump()
 
@@ -74,7 +77,7 @@ def test_it_steps_runs_pauses_and_ends_with_its_process(networks: Networks) -> N
 def test_there_are_few_of_each_token_and_few_in_all(
     networks: Networks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(RunningNetwork, "make", lambda self: None)
+    monkeypatch.setattr(RunningNetwork, "make", lambda self: self._report.update(round=0))
     first = networks.start("a", "a", SMALL)
     networks.start("a", "a", SMALL)
     with pytest.raises(BusyError, match="token: has 2 networks"):
@@ -92,6 +95,68 @@ def test_one_that_cannot_be_made_leaves_nothing(networks: Networks) -> None:
         networks.start("k", "me", SMALL | {"budget": 1e6})
     assert caught.value.pointer == "/budget"
     assert networks.list() == []
+
+
+def test_one_that_is_being_made_is_seen_by_nobody_and_ends_with_the_others(
+    networks: Networks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def make(self: RunningNetwork) -> None:
+        seen.append(networks.list())
+        with pytest.raises(NotFoundError):
+            networks.get(self.uid)
+        networks.close()
+        self._ask(do="make", sample=SMALL)
+
+    monkeypatch.setattr(RunningNetwork, "make", make)
+    with pytest.raises(ConflictError, match="has ended"):
+        networks.start("a", "a", SMALL)
+    assert seen == [[]]
+
+
+def test_what_waits_while_it_is_ended_begins_no_process(networks: Networks) -> None:
+    one = networks.start("k", "me", SMALL)
+    caught: list[ConflictError] = []
+
+    def wait() -> None:
+        try:
+            one.change("advance", rounds=1)
+        except ConflictError as error:
+            caught.append(error)
+
+    with one._lock:
+        thread = threading.Thread(target=wait)
+        thread.start()
+        networks.end(one.uid)
+    thread.join(10.0)
+    assert len(caught) == 1
+    assert (one.pid, one._compute.started) == (0, 1)
+
+
+def test_whatever_fails_while_it_runs_is_said(
+    networks: Networks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = networks.start("k", "me", SMALL)
+
+    def asked(**_: Any) -> None:
+        raise KeyError("audit")
+
+    monkeypatch.setattr(one, "_ask", asked)
+    one.run(1000.0, None)
+    _until(lambda: one.state == "failed")
+    assert one.why == "its process failed: 'audit'"
+
+
+def test_few_wait_for_it(networks: Networks) -> None:
+    one = networks.start("k", "me", SMALL)
+    with contextlib.ExitStack() as stack:
+        for _ in range(MOST):
+            stack.enter_context(one._turns.one())
+        for change in (one.pause, lambda: one.run(1.0, 1), lambda: one.change("advance", rounds=1)):
+            with pytest.raises(BusyError, match="has 4 callers"):
+                change()
+    assert one.change("advance", rounds=1)["round"] == 1
 
 
 def test_one_that_nobody_looks_at_is_paused_and_then_ended(

@@ -85,7 +85,14 @@ def test_a_question_is_answered_or_refused_in_words() -> None:
         ),
         (
             "breaks",
-            {"state": "failed", "share": 0.0, "why": {"what": "ZeroDivisionError: by zero"}},
+            {
+                "state": "failed",
+                "share": 0.0,
+                "why": {
+                    "what": "failed: ZeroDivisionError",
+                    "remedy": "see the service's log",
+                },
+            },
         ),
     ],
 )

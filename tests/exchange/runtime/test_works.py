@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from walras.exchange.errors import BusyError, ConflictError, NotFoundError
+from walras.exchange.errors import BusyError, ComputeError, ConflictError, NotFoundError
+from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.working import OnShare
 from walras.exchange.runtime.works import Kind, Work, Works
 
@@ -87,6 +88,30 @@ def test_one_that_lingers_answers_until_it_is_forgotten() -> None:
     works.close()
     with pytest.raises(ConflictError, match="answers no more"):
         other.ask({"more": 1})
+
+
+def test_one_whose_process_dies_after_its_end_answers_no_more() -> None:
+    works = Works(ASKED)
+    one = _begun(works, "me")
+    _until(lambda: one.state == "done")
+    with pytest.raises(ComputeError, match="KeyError"):
+        one.ask({"less": 1})
+    assert one.ask({"more": 1}) == {"sum": 22}, "a question that failed ends nothing"
+    os.kill(one.pid, 9)
+    for _ in range(2):
+        with pytest.raises(ConflictError, match="answers no more"):
+            one.ask({"more": 1})
+    assert (one.state, one.result, one.pid) == ("done", {"twice": 42}, 0)
+    works.close()
+
+
+def test_one_that_is_ended_before_it_began_starts_nothing() -> None:
+    compute = Compute(functions={"work": "time:sleep", "give_way": "time:sleep"}, once=True)
+    one = Work(SLOW, "me", "me", {}, 7.0, compute)
+    one.close()
+    one.begin(b"1")
+    one.close()
+    assert (one.state, compute.started) == ("cancelled", 0)
 
 
 def test_one_that_is_asked_nothing_is_let_go() -> None:

@@ -6,7 +6,6 @@ while to explain jobs; results are kept in the service's memory.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -14,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from walras.exchange.api import allocation_views as views
 from walras.exchange.api import computed
 from walras.exchange.api.allocation_models import AllocationIn
+from walras.exchange.api.apart import apart
 from walras.exchange.api.remembered import once_in_memory
 from walras.exchange.api.routing import (
     IdempotencyKey,
@@ -103,7 +103,7 @@ async def jobs(
     """Jobs with their shares, those with the least throughput by weight first."""
     one = _allocations(request).get(uid)
     question = {"like": like, "first": first, "most": limit}
-    return answered(await asyncio.to_thread(one.ask, question))
+    return answered(await apart(request, lambda: one.ask(question)))
 
 
 @router.get(
@@ -115,7 +115,7 @@ async def jobs(
 async def explained(request: Request, uid: Uid, job: Job) -> Response:
     """Why a job got what it got: what each type would bring and cost, and what binds."""
     one = _allocations(request).get(uid)
-    return answered(await asyncio.to_thread(one.ask, {"job": job}))
+    return answered(await apart(request, lambda: one.ask({"job": job})))
 
 
 @router.post(

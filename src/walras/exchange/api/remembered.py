@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
+from walras.exchange.api.apart import apart
 from walras.exchange.api.routing import answered, caller_of, fingerprint, owner_of
 from walras.exchange.errors import FieldError
 from walras.exchange.runtime.replies import Replies
@@ -26,17 +27,14 @@ async def once_in_memory(
         FieldError: The key was used with another request.
     """
     if key is None:
-        return answered(await asyncio.to_thread(work), status)
+        return answered(await apart(request, work), status)
     name, asked = (owner_of(caller_of(request)), key), await fingerprint(request)
     before = replies.get(name)
     if before is None:
-        task = asyncio.ensure_future(asyncio.to_thread(work))
+        task = asyncio.ensure_future(apart(request, work))
         replies.keep(name, (asked, task))
-        try:
-            return answered(await asyncio.shield(task), status)
-        except Exception:
-            replies.forget(name)
-            raise
+        task.add_done_callback(lambda done: _forget_failed(replies, name, done))
+        return answered(await asyncio.shield(task), status)
     if before[0] != asked:
         raise FieldError(
             "was used with another request",
@@ -45,3 +43,9 @@ async def once_in_memory(
             remedy="send a new key",
         )
     return answered(await asyncio.shield(before[1]), status, {"Idempotency-Replayed": "true"})
+
+
+def _forget_failed(replies: Replies, name: tuple[str, str], done: asyncio.Future[Any]) -> None:
+    """Let a request that failed be sent again, also where its caller has left."""
+    if done.cancelled() or done.exception() is not None:
+        replies.forget(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from walras.exchange.api.auth import Authenticator
@@ -15,6 +16,7 @@ from walras.exchange.runtime.networks import Networks
 from walras.exchange.runtime.planner import Planner
 from walras.exchange.runtime.works import Works
 
+_WAITING = 24  # threads of requests that wait for a process of their own
 _PREDICTING = 4  # requests for predictions that are answered at once; more would hold threads
 
 
@@ -32,6 +34,7 @@ class Api:
         allocations: Rounds of clusters, solved beside HiGHS.
         shadows: Comparisons in shadow mode.
         playing: Held while a what-if question is answered.
+        waiting: Threads of requests that wait for a network's or a computation's process.
         predicting: Held by each request for predictions that is being answered; there are few.
         metrics: What it counts.
         authenticator: Finds callers.
@@ -50,6 +53,9 @@ class Api:
     authenticator: Authenticator
     hub: Hub
     playing: threading.Lock = field(default_factory=threading.Lock)
+    waiting: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(_WAITING, thread_name_prefix="walras-waits")
+    )
     predicting: threading.Semaphore = field(
         default_factory=lambda: threading.Semaphore(_PREDICTING)
     )

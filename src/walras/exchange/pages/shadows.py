@@ -43,7 +43,9 @@ def command(asked: dict[str, Any]) -> str:
         >>> command(of | usual)[:66]
         "walras shadow 'my log.csv' --scheduler csv --slots a=4 --train 0.5"
     """
-    words = ["walras", "shadow", asked["name"] or "LOG", "--scheduler", asked["scheduler"]]
+    name = asked["name"] or "LOG"
+    path = f"./{name}" if name.startswith("-") else name  # or it would be an option
+    words = ["walras", "shadow", path, "--scheduler", asked["scheduler"]]
     for option, pairs in (("--slots", asked["slots"]), ("--price", asked["prices"])):
         for name, value in pairs.items():
             words += [option, f"{name}={value}"]

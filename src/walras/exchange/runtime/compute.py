@@ -40,14 +40,16 @@ class Compute:
     Args:
         stopping: Says that the service ends: calls are given up.
         functions: Functions that can be asked for beside :data:`FUNCTIONS`.
+        once: What the process holds is not made again: after its end every call fails.
     """
 
     def __init__(
         self,
         stopping: Callable[[], bool] = lambda: False,
         functions: Mapping[str, str] | None = None,
+        once: bool = False,
     ) -> None:
-        self.stopping = stopping
+        self.stopping, self._once = stopping, once
         named = {**FUNCTIONS, **(functions or {})}
         self._arguments = [f"{name}={place}" for name, place in named.items()]
         self._lock = threading.Lock()
@@ -104,6 +106,8 @@ class Compute:
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._kill()
+            if self._once and (self.started or self._closing):
+                raise self._died()
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "walras.exchange.runtime.child", *self._arguments],
                 stdin=subprocess.PIPE,
@@ -184,11 +188,14 @@ class Compute:
                 pipe.close()
 
     def close(self) -> None:
-        """End the process; a call that waits is given up first. A later call begins another one."""
+        """End the process; a call that waits is given up first.
+
+        A later call begins another one, unless there is one process ``once``.
+        """
         self._closing = True
         with self._lock:
             self._kill()
-            self._closing = False
+            self._closing = self._once
 
 
 def _handle(pipe: IO[bytes] | None) -> int:

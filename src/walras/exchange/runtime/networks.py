@@ -21,6 +21,7 @@ from walras.exchange.errors import (
 )
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.replies import Replies
+from walras.exchange.runtime.turns import Turns
 
 MOST = 4
 """Networks that a service has at once."""
@@ -72,6 +73,7 @@ class RunningNetwork:
         self.state, self.why, self.speed, self.pace = "paused", "", 0.0, 0.0
         self._compute, self._steady = compute, steady
         self._lock = threading.RLock()  # one request after the other, and its answer kept
+        self._turns = Turns(f"network {self.uid}")
         self._news = threading.Event()
         self._left: int | None = None
         self._looked = steady()
@@ -88,6 +90,11 @@ class RunningNetwork:
         """
         self._compute.call("give_way", b"", _LATE)
         self._ask(do="make", sample=self.sample)
+
+    @property
+    def made(self) -> bool:
+        """Whether its process has made it; nobody sees it before."""
+        return bool(self._report)
 
     @property
     def pid(self) -> int:
@@ -125,13 +132,14 @@ class RunningNetwork:
             what: What belongs to it.
 
         Raises:
+            BusyError: Others wait for it.
             FieldError: The network refuses it.
-            ConflictError: Its process has died.
+            ConflictError: It has ended, or its process has died.
         """
         if do == "advance":
             what["seconds"] = _STEP
-        self._alive()
-        self._ask(do=do, **what)
+        with self._turns.one():
+            self._ask(do=do, **what)
         return self.look()
 
     def run(self, speed: float, rounds: int | None) -> dict[str, Any]:
@@ -144,7 +152,7 @@ class RunningNetwork:
         Raises:
             ConflictError: Its process has died.
         """
-        with self._lock:
+        with self._turns.one(), self._lock:
             self._alive()
             self.speed, self._left, self.state, self.why = speed, rounds, "running", ""
             if self._thread is None:
@@ -157,7 +165,7 @@ class RunningNetwork:
 
     def pause(self, why: str = "") -> dict[str, Any]:
         """Let it rest; a round that is being made is made."""
-        with self._lock:
+        with self._turns.one(), self._lock:
             if self.state == "running":
                 self.state, self.why, self.speed = "paused", why, 0.0
         return self.look()
@@ -174,7 +182,9 @@ class RunningNetwork:
     def _go_on(self) -> None:
         """Make rounds at the asked pace while it runs."""
         while not self._closed:
-            if self.state != "running":
+            with self._lock:  # both of one moment: a network that rests has no pace
+                state, speed = self.state, self.speed
+            if state != "running":
                 self._news.wait()
                 self._news.clear()
                 continue
@@ -182,12 +192,13 @@ class RunningNetwork:
             if self.unseen > PAUSE_AFTER:
                 self._rest(f"nobody looked for {PAUSE_AFTER:g} s")
                 continue
-            period = max(1.0 / self.speed, _SLICE)
+            period = max(1.0 / speed, _SLICE)
             before = int(self._report["round"])
             try:
-                self._slice(max(1, round(self.speed * period)))
-            except (ComputeError, ConflictError, FieldError):
-                continue  # the state says so
+                self._slice(max(1, round(speed * period)))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the state says so
+                self._fail(error)
+                continue
             self._news.wait(max(0.0, began + period - self._steady()))
             self._news.clear()
             made = int(self._report["round"]) - before
@@ -214,6 +225,11 @@ class RunningNetwork:
         with self._lock:
             self.state, self.why, self.speed = "paused", why, 0.0
 
+    def _fail(self, error: Exception) -> None:
+        with self._lock:
+            if self.state != "failed":
+                self.state, self.why, self.speed = "failed", f"its process failed: {error}", 0.0
+
     def _alive(self) -> None:
         if self.state == "failed" or self._closed:
             raise ConflictError(
@@ -226,10 +242,11 @@ class RunningNetwork:
     def _ask(self, **asked: Any) -> None:
         """Ask the process, and keep the state that it tells."""
         with self._lock:
+            self._alive()
             try:
                 answer = self._compute.call("network", json.dumps(asked).encode(), _LATE)
             except ComputeError as error:
-                self.state, self.why, self.speed = "failed", f"its process failed: {error}", 0.0
+                self._fail(error)
                 raise
             found = json.loads(answer)
             if "refused" in found:
@@ -284,7 +301,7 @@ class Networks:
             FieldError: The values of the sample do not go together.
             ComputeError: Its process could not begin.
         """
-        compute = Compute(self._stopping, _FUNCTIONS)
+        compute = Compute(self._stopping, _FUNCTIONS, once=True)
         made = RunningNetwork(owner, by, sample, compute, self._steady)
         with self._lock:
             self._check_room(owner)
@@ -313,9 +330,12 @@ class Networks:
                 )
 
     def list(self) -> list[RunningNetwork]:
-        """All, the newest first."""
+        """All that are made, the newest first."""
+        return [one for one in self._every() if one.made]
+
+    def _every(self) -> tuple[RunningNetwork, ...]:
         with self._lock:
-            return list(self._all.values())[::-1]
+            return tuple(self._all.values())[::-1]
 
     def get(self, uid: str) -> RunningNetwork:
         """One of them.
@@ -325,7 +345,7 @@ class Networks:
         """
         with self._lock:
             found = self._all.get(uid)
-        if found is None:
+        if found is None or not found.made:
             raise NotFoundError(
                 "is not there, or has ended",
                 where=f"network {uid}",
@@ -355,5 +375,5 @@ class Networks:
     def close(self) -> None:
         """End all of them."""
         self._ending.set()
-        for one in self.list():
+        for one in self._every():
             self.end(one.uid)

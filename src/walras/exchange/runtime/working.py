@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+import traceback
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Protocol
@@ -53,8 +54,9 @@ class _Job:
             why = _refusal(error)
             self.report = {"state": "refused", "share": self.report["share"], "why": why}
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked has to know
-            what = {"what": f"{type(error).__name__}: {error}"[:500]}
-            self.report = {"state": "failed", "share": self.report["share"], "why": what}
+            traceback.print_exc()  # into the service's log: a message may name what is private
+            why = {"what": f"failed: {type(error).__name__}", "remedy": "see the service's log"}
+            self.report = {"state": "failed", "share": self.report["share"], "why": why}
         else:
             result, self.answer = found if isinstance(found, tuple) else (found, None)
             self.report = {"state": "done", "share": 1.0, "result": result}

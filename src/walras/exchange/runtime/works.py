@@ -15,15 +15,18 @@ from typing import Any
 
 from walras.exchange.errors import (
     BusyError,
+    ComputeError,
     ConflictError,
     FieldError,
     NotFoundError,
 )
 from walras.exchange.runtime.compute import Compute
 from walras.exchange.runtime.replies import Replies
+from walras.exchange.runtime.turns import Turns
 
 _LOOK = 0.3  # seconds between two looks at a computation
 _LATE = 60.0  # seconds after which its process is taken for dead
+_LONGEST = 3600.0  # seconds after its end for which a process answers at most
 _FUNCTIONS = {
     "work": "walras.exchange.runtime.working:answered",
     "give_way": "walras.exchange.runtime.networking:give_way",
@@ -112,6 +115,7 @@ class Work:
         self._ended: float | None = None
         self._stop = threading.Event()
         self._asked = time.monotonic()  # when the last question came
+        self._turns = Turns(f"{kind.name} {self.uid}")
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -153,22 +157,33 @@ class Work:
         """The answer of its process to a question about the result.
 
         Raises:
+            BusyError: Others wait for its answers.
             ConflictError: It is not done, or its process has ended since.
             FieldError: The question is refused.
         """
         if self.state != "done" or self._stop.is_set():
-            raise ConflictError(
-                f"is {self.state}" if self.state != "done" else "answers no more",
-                where=f"{self.kind.name} {self.uid}",
-                allowed=f"one that is done, for {self.kind.lingers / 60.0:g} min after the last "
-                "question",
-                remedy=f"wait for it, or start it again: POST {self.kind.path}",
-            )
-        self._asked = time.monotonic()
-        found = self._ask({"do": "ask", "question": dict(question)})
+            raise self._silent()
+        with self._turns.one():
+            self._asked = time.monotonic()
+            try:
+                found = self._ask({"do": "ask", "question": dict(question)})
+            except ComputeError as error:
+                if self.pid:  # it lives: the question failed
+                    raise
+                self._stop.set()
+                raise self._silent() from error
         if "refused" in found:
             raise FieldError(**found["refused"])
         return found
+
+    def _silent(self) -> ConflictError:
+        minutes = self.kind.lingers / 60.0
+        return ConflictError(
+            f"is {self.state}" if self.state != "done" else "answers no more",
+            where=f"{self.kind.name} {self.uid}",
+            allowed=f"one that is done, for {minutes:g} min after the last question",
+            remedy=f"wait for it, or start it again: POST {self.kind.path}",
+        )
 
     def cancel(self) -> None:
         """End its process; the state is ``cancelled`` unless it had ended.
@@ -229,11 +244,10 @@ class Work:
 
     def _linger(self) -> None:
         """Let the process answer questions about what was found, for a while."""
-        while (
-            self.state == "done"
-            and (left := self._asked + self.kind.lingers - time.monotonic()) > 0.0
-        ):
-            if self._stop.wait(left):
+        last = time.monotonic() + _LONGEST
+        while self.state == "done":
+            left = min(self._asked + self.kind.lingers, last) - time.monotonic()
+            if left <= 0.0 or self._stop.wait(left):
                 return
 
     def _ask(self, head: Mapping[str, Any], data: bytes = b"") -> dict[str, Any]:
@@ -272,7 +286,8 @@ class Works:
         Raises:
             BusyError: There are as many as there may be.
         """
-        made = Work(self.kind, owner, by, facts, now, Compute(self._stopping, _FUNCTIONS))
+        compute = Compute(self._stopping, _FUNCTIONS, once=True)
+        made = Work(self.kind, owner, by, facts, now, compute)
         with self._lock:
             self._check_room(owner)
             self._all[made.uid] = made

@@ -12,6 +12,6 @@ export function followProgress(main) {
     const now = performance.now();
     if (document.hidden || !main.querySelector("progress") || now - asked < PATIENCE) return;
     asked = now;
-    renew("now");
+    renew();
   }, PAUSE);
 }

@@ -1,7 +1,8 @@
 // Each chart offers its data, an image, and the Python that draws it.
 const quoted = (value) => {
   if (value === null || value === undefined) return "";
-  const text = String(value);
+  // A text that begins so would be a formula in a spreadsheet; a number stays a number.
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
