@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,22 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def _until_ended(world: World, count: int) -> None:
-    import time  # used here alone
-
     end = time.monotonic() + 60.0
     while len(_succeeded(world)) < count:
         assert time.monotonic() < end, "the tasks do not end"
+        time.sleep(0.3)
+
+
+def _until_accounted(world: World) -> None:
+    """Let a task run, and wait until its round is accounted for."""
+    before = world.client.rounds.list(most=1)[0].seq
+    world.client.tasks.submit("accounted", ["true"], features={"layers": 1.0})
+    end = time.monotonic() + 60.0
+    while not any(
+        one.seq > before and (one.regret or {}).get("prediction")
+        for one in world.client.rounds.list(most=100)
+    ):
+        assert time.monotonic() < end, "no round is accounted for"
         time.sleep(0.3)
 
 
@@ -239,8 +251,11 @@ def test_the_python_of_a_chart_draws_it(
     monkeypatch.chdir(tmp_path)
     Path("my.token").write_text((world.folder / "home" / "admin.token").read_text())
     page = watched.page
+    _until_accounted(world)
     for path in ("/rounds", _placing(world), "/clusters/east"):
         page.goto(path)
+        if path == "/rounds":
+            expect(page.locator("#chart-regret canvas")).to_be_visible(timeout=10_000)
         for chart in page.locator("[data-chart]").all():
             chart.get_by_role("button", name="Python").click()
             code = chart.locator("pre").inner_text()

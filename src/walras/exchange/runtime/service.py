@@ -75,7 +75,7 @@ class Service:
         usual: dict[str, Handler] = {
             KIND: rounds,
             "train": Learner(learning),
-            "regret": Accounting(),
+            "regret": Accounting(min(30.0, 3.0 * exchange.settings.interval)),
             "audit": Auditing(exchange.settings.timing),
         }
         background = Background(exchange, usual | (handlers or {}), metrics)
