@@ -6,7 +6,9 @@ import math
 import os
 import platform
 import re
+import shutil
 import statistics
+import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -226,7 +228,10 @@ def described_machine(device: str = "cpu") -> Record:
 def _gpu(device: str) -> str:
     import torch
 
-    return f"{torch.cuda.get_device_name(device)} with torch {torch.__version__}"
+    query = "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"
+    drivers = "" if shutil.which(query[0]) is None else subprocess.check_output(query, text=True)
+    driver = "".join(f", driver {version}" for version in drivers.splitlines()[:1])
+    return f"{torch.cuda.get_device_name(device)} with torch {torch.__version__}{driver}"
 
 
 def _processor() -> str:

@@ -11,6 +11,7 @@ from benchmarks.cases import (
     choice,
     dede_toy,
     first_order,
+    gpu,
     gradient_step,
     growth,
     kernels,
@@ -51,6 +52,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     match_large.BENCHMARK,
     load_balancing.BENCHMARK,
     assignment.BENCHMARK,
+    gpu.BENCHMARK,
 )
 
 

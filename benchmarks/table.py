@@ -72,9 +72,11 @@ def _row(cell: Cell, records: Records) -> str:
 
 
 def _ratio(cell: Cell, record: Mapping[str, Any], records: Records) -> str:
-    """Total time over that of Walras on the same instance."""
+    """Total time over that of Walras on the same instance, and on a machine of as many cores."""
     ours = of_method(records, cell.objective, cell.spec, "walras")
     if ours is None or "total" not in ours:
+        return ""
+    if ours["machine"]["cores"] != record["machine"]["cores"]:
         return ""
     if record["status"] == "stopped":
         return f"> {record['cell']['limit'] / ours['total']:.3g}"
@@ -144,7 +146,7 @@ def _method(records: Iterable[Mapping[str, Any]], cells: int) -> str:
         return f"None of {cells} cells has been measured yet.\n"
     machines = sorted({_machine(r["machine"]) for r in found})
     versions = sorted({f"{k} {v}" for r in found for k, v in r.get("versions", {}).items()})
-    threads = sorted({str(r["threads"]) for r in found})
+    threads = [str(count) for count in sorted({r["threads"] for r in found})]
     days = sorted({r["started"][:10] for r in found})
     return (
         f"{len(found)} of {cells} cells measured, {' to '.join(days[:1] + days[1:][-1:])}; "

@@ -31,7 +31,6 @@ def cells() -> tuple[Cell, ...]:
             Cell(NAME, SMALL, objective, "walras-admm", 5.0, limit=10.0, quick=True),
             Cell(NAME, spec(1.0), objective, "walras-admm", 20.0, limit=20.0),
             Cell(NAME, spec(1.0), objective, "walras-paper", 22.0, 1, limit=20.0),
-            Cell(NAME, spec(1.0), objective, "walras-admm-cuda", 10.0, limit=20.0),
         ]
     found += [
         Cell(NAME, wide(jobs), OBJECTIVES[0], f"walras-ray-{actors}", 40.0, 1, limit=60.0)

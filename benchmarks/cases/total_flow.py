@@ -51,12 +51,7 @@ def cells() -> tuple[Cell, ...]:
     first = [
         Cell(NAME, spec(LEVELS[1]), OBJECTIVE, m, 30.0, runs=3, limit=30.0) for m in FIRST_ORDER
     ]
-    gpu = [
-        Cell(NAME, s, OBJECTIVE, m, 15.0)
-        for s in (spec(LEVELS[1]), *LARGE)
-        for m in ("walras-cuda", "walras-admm-cuda")
-    ]
-    return (*small, *ours, *peers, *others, *first, *_large(), *gpu)
+    return (*small, *ours, *peers, *others, *first, *_large())
 
 
 def _large() -> list[Cell]:

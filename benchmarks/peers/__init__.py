@@ -104,7 +104,13 @@ METHODS: dict[str, Method] = {
     "walras-paper": _first_order("DeDe's published scheme, in our kernels", mode="paper", rho=1.0),
     "walras-ray-2": _first_order("Walras, two Ray actors", actors=2),
     "walras-ray-4": _first_order("Walras, four Ray actors", actors=4),
-    "walras-cuda": _walras("Walras, GPU", "walras_engine:solve", device="cuda"),
+    "walras-interior-16": _walras(
+        "Walras, interior, 16 threads", "walras_engine:solve", engine="interior"
+    ),
+    "walras-interior-cuda": _walras(
+        "Walras, interior, GPU", "walras_engine:solve", engine="interior", device="cuda"
+    ),
+    "walras-admm-16": _first_order("Walras, first order to 1 %, 16 threads"),
     "walras-admm-cuda": _first_order("Walras, first order to 1 %, GPU", device="cuda"),
     "pop-4": _walras("POP-4", "pop:solve", parts=4),
     "pop-16": _walras("POP-16", "pop:solve", parts=16),

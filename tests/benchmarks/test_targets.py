@@ -101,7 +101,7 @@ def test_what_needs_a_gpu_is_listed_as_not_run_without_one(monkeypatch: pytest.M
         raise EngineError("there is no GPU", where="device", allowed="cpu", remedy="add one")
 
     monkeypatch.setattr(measure, "check_device", absent)
-    cell = Cell("test", SPEC, "max-min", "walras-cuda", 1.0)
+    cell = Cell("test", SPEC, "max-min", "walras-interior-cuda", 1.0)
     record = measure.measure(cell)
     assert (record["status"], record["message"]) == ("not run", "there is no GPU")
     page = render([Benchmark("test", "GPU", (cell,), lambda records: ())], _records(record))

@@ -51,9 +51,10 @@ class Case:
     price: np.ndarray
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, groups: int | None = None) -> Case:
     rng = np.random.default_rng(seed)
     count, rows = int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    count = count if groups is None else groups
     width = rng.integers(2 * rows, 2 * rows + 8, count)
     ptr = np.append(0, np.cumsum(width)).astype(np.int64)
     n = int(ptr[-1])
@@ -239,6 +240,36 @@ def test_groups_are_solved(device: str, softness: float, seed: int) -> None:
     assert value == pytest.approx(float(np.sum(c.shift * price)), rel=1e-12)
     if price == pytest.approx(expected[0], abs=1e-9):  # prices of dependent rows are not unique
         assert value == pytest.approx(expected[2], abs=1e-7)
+
+
+@every_device
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_few_groups_that_are_left_go_to_the_cpu(
+    device: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    c = random_case(seed, groups=200)
+    taken, steps, host, step = [], [0], newton.solve_groups, gpu_groups._stepped
+
+    def on_host(ptr: np.ndarray, *arguments: Any) -> tuple[float, float]:
+        taken.append(len(ptr) - 1)
+        return host(ptr, *arguments)
+
+    def stepped(*arguments: Any) -> Any:
+        steps[0] += 1
+        return step(*arguments)
+
+    monkeypatch.setattr(gpu_groups, "on_host", on_host)
+    monkeypatch.setattr(gpu_groups, "_stepped", stepped)
+    price, x, _, slope = in_torch(c, 0.3, device)
+    assert kkt_error(c, price, x, 0.3) <= 1e-7
+    assert len(taken) == 1
+    assert 0 < taken[0] <= 200 / 16
+    few, steps[0] = steps[0], 0
+    monkeypatch.setattr(gpu_groups, "_FEW_GROUPS", 0.0)  # all the way on the device
+    alone = in_torch(c, 0.3, device)
+    assert few < steps[0]
+    assert x == pytest.approx(alone[1], abs=1e-7)
+    assert slope == pytest.approx(alone[3], rel=1e-6)
 
 
 @every_device

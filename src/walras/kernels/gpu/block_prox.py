@@ -1,6 +1,7 @@
 """:mod:`walras.kernels.block_prox.newton` in torch: all subproblems step together.
 
-Solved groups leave the batch, so a few slow ones do not delay the others.
+Solved groups leave the batch. When few are left, the CPU solves them: the launches of a step cost
+a GPU as much for one group as for thousands.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from walras.kernels.block_prox.rows import CONVEX_POWER, ENTROPY, LOG, NONE, POW
 from walras.kernels.gpu.segments import Segments
 
 _STEPS = 60
+_FEW_COLUMNS = 2**15  # at most this many are quicker on the CPU, the transfer included
+_FEW_GROUPS = 1 / 16  # largest share of all groups that goes there
 _SINGULAR = 1e-10  # least share of a pivot that must remain after elimination
 _BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
 _LEAST = 1e-300
@@ -159,7 +162,7 @@ def solve_groups(
     todo = torch.nonzero(state.error > tolerance)[:, 0]
     batch, now = groups.take(todo), state.take(todo)
     for _ in range(_STEPS):
-        if not len(todo):
+        if len(todo) <= _FEW_GROUPS * len(price) and len(batch.v) <= _FEW_COLUMNS:
             break
         price[todo], now = _stepped(batch, price[todo], now)
         state.put(todo, now)
@@ -174,9 +177,12 @@ def solve_groups(
 
 
 def _solve_the_rest(groups: Groups, price: torch.Tensor, state: _State, tolerance: float) -> None:
-    """Solve groups in which Newton's method cycles, one in some thousands, on the CPU; in place."""
-    cycles = (state.error > max(tolerance, ROUNDED)) & torch.all(torch.abs(price) < ENDLESS, dim=1)
-    left = torch.nonzero(cycles)[:, 0]
+    """Solve the groups that are left, few or those in which Newton's method cycles, on the CPU.
+
+    Prices and state are changed in place.
+    """
+    wrong = (state.error > max(tolerance, ROUNDED)) & torch.all(torch.abs(price) < ENDLESS, dim=1)
+    left = torch.nonzero(wrong)[:, 0]
     if not len(left):
         return
     batch = groups.take(left)
