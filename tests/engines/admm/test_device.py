@@ -7,11 +7,14 @@ import pytest
 import torch
 from tests.engines.admm.test_admm import OBJECTIVES, cluster
 
+from walras.engines.admm import ADMM
 from walras.engines.admm.device import OnDevice, TorchWorker
 from walras.engines.admm.form import make_form
 from walras.engines.admm.passes import Passes
 from walras.engines.admm.slices.slice import cut
 from walras.engines.admm.worker import Worker
+from walras.settings import Settings
+from walras.status import Status
 from walras.types import Floats
 
 
@@ -42,6 +45,39 @@ def test_every_answer_is_that_of_the_compiled_worker(objective: object) -> None:
     for one, other in zip(found, known, strict=True):
         total = np.asarray(other)
         assert np.asarray(one) == pytest.approx(total, rel=1e-7, abs=1e-8)
+
+
+@pytest.mark.parametrize("threads", [3, 8])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_proofs_by_any_number_of_threads_give_the_same_bits(
+    objective: object, threads: int
+) -> None:
+    problem = cluster(objective, 4, 60)
+    one, other = (
+        ADMM(executor=OnDevice("cpu", count)).solve(problem, Settings(tolerance=1e-3))
+        for count in (1, threads)
+    )
+    assert one.status is other.status is Status.OPTIMAL
+    assert np.array_equal(one.x, other.x)
+    assert np.array_equal(one.prices, other.prices)
+    assert len(one.history) == len(other.history)
+
+
+def test_threads_make_the_proofs_and_the_device_the_iterations() -> None:
+    form = make_form(cluster(OBJECTIVES[0], 4, 60))
+    whole = cut(form, 1, np.zeros(form.entries.count), np.zeros(form.groups.kind.shape))
+    pool = OnDevice("cpu", 4).open(whole)
+    try:
+        pool.passes.init_at_prices(1.0, np.zeros(whole[0].narrow))
+        pool.passes.set_prox_centre(1.0)
+        pool.passes.solve_demands(0.0, 1e-9, 0.0)
+        used = pool.passes.repair.begin(0.0)
+        x = pool.passes.entries()
+        assert len(x) == form.entries.count
+        assert used == pytest.approx(pool.passes.activities(), rel=1e-12)
+        assert np.array_equal(pool.passes.repair.best(), x)  # none is kept yet
+    finally:
+        pool.close()
 
 
 def test_a_device_holds_all_demands_in_one_slice() -> None:

@@ -337,7 +337,7 @@ def test_the_engine_takes_the_same_iterations_on_a_device(
     monkeypatch.setattr(Incumbent, "due", lambda self, iteration: True)
     data = draw(5, 5, 30)
     problem = objective(data.throughput, data.size, data.capacity * 2)
-    places: tuple[Executor, Executor] = Threads(), OnDevice(device)
+    places: tuple[Executor, Executor] = Threads(), OnDevice(device, 2)
     # Rules that ask whether something moves less than a bound part ways by rounding in the end.
     many, error = (12, 1e-4) if "mode" in way else (60, 1e-6)
     one, other = (

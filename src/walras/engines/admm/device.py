@@ -1,24 +1,31 @@
-"""The slices of a solve on a GPU: :class:`walras.engines.admm.worker.Worker` in torch."""
+"""A solve on a GPU: :class:`walras.engines.admm.worker.Worker` in torch, and proofs on the host.
+
+All demands are one slice on the device, which is parallel in itself. Their proofs are made by
+threads of the host, each for a part of the demands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import cast
 from weakref import proxy
 
 import numpy as np
 import torch
 
-from walras.engines.admm.passes import Passes
+from walras.engines.admm.passes import Answer, Pass, Passes
 from walras.engines.admm.slices.bound import Bound
 from walras.engines.admm.slices.repair import Repair
-from walras.engines.admm.slices.slice import Slice
+from walras.engines.admm.slices.slice import Slice, parts
 from walras.engines.admm.worker_pool import Executor, LocalPool, WorkerPool
 from walras.kernels.gpu.block_prox import Groups, solve_groups
 from walras.kernels.gpu.consensus_copies import Copies
 from walras.kernels.gpu.segments import Segments, floats
 from walras.types import Floats
+
+_ALL = slice(None)
 
 
 class TorchWorker(Passes):
@@ -166,13 +173,13 @@ class TorchWorker(Passes):
         """Move the excess of soft rows into their scaled multipliers ``p / rho``."""
         self._excess = self._price / rho
 
-    def entries(self) -> Floats:
-        """(n,) the allocation."""
-        return _host(self._x)
+    def entries(self, part: slice = _ALL) -> Floats:
+        """(n,) the allocation, or a part of it."""
+        return _host(self._x[part])
 
-    def prices(self) -> Floats:
-        """(groups, K) the prices of the slice's rows."""
-        return _host(self._price)
+    def prices(self, part: slice = _ALL) -> Floats:
+        """(groups, K) the prices of the slice's rows, or of a part of its groups."""
+        return _host(self._price[part])
 
     def own_prices(self) -> Floats:
         """Empty, since here all rows beyond the blocks' are among those of :meth:`row_usage`."""
@@ -188,24 +195,79 @@ def _sums(values: torch.Tensor) -> Floats:
     return _host(values[None])
 
 
+class Part:
+    """A part of a device's demands, in proofs: a thread of the host has it.
+
+    Args:
+        data: The part.
+        groups: Its groups among those of the device.
+        entries: Its entries there.
+        worker: Who knows the iterates.
+    """
+
+    def __init__(self, data: Slice, groups: slice, entries: slice, worker: TorchWorker) -> None:
+        self._groups, self._entries, self._worker = groups, entries, worker
+        here = proxy(self)
+        self.repair, self.bound = Repair(data, here), Bound(data, here)
+
+    def entries(self) -> Floats:
+        """(n,) the allocation."""
+        return self._worker.entries(self._entries)
+
+    def prices(self) -> Floats:
+        """(groups, K) the prices of the part's rows."""
+        return self._worker.prices(self._groups)
+
+    def own_prices(self) -> Floats:
+        """Empty, as those of :class:`TorchWorker`."""
+        return self._worker.own_prices()
+
+
+class DevicePool(LocalPool):
+    """A worker on a device, and threads that make the proofs.
+
+    Args:
+        whole: All demands.
+        device: Where the worker lives.
+        threads: Largest number of threads.
+    """
+
+    def __init__(self, whole: Slice, device: torch.device, threads: int) -> None:
+        worker = TorchWorker(whole, device)
+        super().__init__([whole], [worker], timed=False)
+        found = parts(whole, threads)
+        held = [Part(*part, worker) for part in found]
+        slices = [data for data, _, _ in found]
+        self._proofs = LocalPool(slices, cast(list[Passes], held), timed=False)  # get no others
+
+    def _run(self, one: Pass, *args: object) -> Answer:
+        return one.run(self._proofs.passes, *args) if one.proves else super()._run(one, *args)
+
+    def close(self) -> None:
+        """Close both."""
+        self._proofs.close()
+        super().close()
+
+
 @dataclass(frozen=True)
 class OnDevice:
     """An executor that keeps the whole problem on one torch device.
 
     Attributes:
         device: Its name: ``cuda``, ``cuda:1``, or ``cpu`` for tests.
+        threads: Largest number of threads of the host that make proofs.
     """
 
     device: str
+    threads: int = 1
 
     def slices(self, workers: int) -> int:
         """One slice: the device is parallel in itself."""
         return 1
 
     def open(self, slices: Sequence[Slice]) -> WorkerPool:
-        """A pool that holds these slices on the device."""
-        device = torch.device(self.device)
-        return LocalPool(slices, [TorchWorker(one, device) for one in slices], timed=False)
+        """A pool that holds the slice on the device."""
+        return DevicePool(slices[0], torch.device(self.device), self.threads)
 
     def persistent(self) -> AbstractContextManager[Executor]:
         """This executor itself, since nothing has to start."""

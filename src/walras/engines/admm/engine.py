@@ -168,7 +168,7 @@ class _Solve:
         problem, settings, options = self.problem, self.settings, self.options
         form, of_rows = _split(problem, settings, options)
         first = beginning(form, settings.start, options.rho, options.start_prices)
-        executor = executor_on(settings.device, options.executor)
+        executor = executor_on(settings.device, options.executor, settings.workers)
         slices = cut(
             form, executor.slices(settings.workers), first.x, first.price, of_rows, first.own
         )
@@ -329,12 +329,13 @@ def _has_no_optimum(problem: Separable, iteration_log: IterationLog, settings: S
     return least_relaxation(problem, brief).is_needed or improving_ray(problem, brief) is not None
 
 
-def executor_on(device: str, executor: Executor | None) -> Executor:
+def executor_on(device: str, executor: Executor | None, threads: int = 1) -> Executor:
     """The executor of a solve on a device.
 
     Args:
         device: ``cpu`` or the name of a GPU.
         executor: The caller's executor; None stands for threads.
+        threads: Threads of the host that make proofs beside a GPU.
 
     Raises:
         InputError: The caller asks for a GPU and an executor other than threads.
@@ -350,4 +351,4 @@ def executor_on(device: str, executor: Executor | None) -> Executor:
         )
     from walras.engines.admm.device import OnDevice  # noqa: PLC0415 (loads torch)
 
-    return OnDevice(device)
+    return OnDevice(device, threads)

@@ -483,6 +483,11 @@ class Pass:
     path: str
     reduction: Reduction
 
+    @property
+    def proves(self) -> bool:
+        """Whether it is a pass of a proof, not of an iteration."""
+        return self.path.partition(".")[0] in _ROOMS
+
     def run(self, worker: Passes, *args: object) -> Answer:
         """The answer of one worker."""
         answer: Answer = attrgetter(self.path)(worker)(*args)

@@ -18,8 +18,8 @@ from walras.kernels.block_prox.rows import CONVEX_POWER, ENTROPY, LOG, NONE, POW
 from walras.kernels.gpu.segments import Segments
 
 _STEPS = 60
-_FEW_COLUMNS = 2**15  # at most this many are quicker on the CPU, the transfer included
-_FEW_GROUPS = 1 / 16  # largest share of all groups that goes there
+_FEW_COLUMNS = 2**15  # of groups that are quicker on the CPU, the transfer included
+_FEW_GROUPS = 1 / 16  # of all groups, at most so many go there
 _SINGULAR = 1e-10  # least share of a pivot that must remain after elimination
 _BLEND = 1e-6  # share of the Hessian of all columns that makes a singular one regular
 _LEAST = 1e-300
@@ -161,10 +161,11 @@ def solve_groups(
         state = _evaluated(groups, price)
     todo = torch.nonzero(state.error > tolerance)[:, 0]
     batch, now = groups.take(todo), state.take(todo)
+    few = int(len(price) * min(_FEW_GROUPS, _FEW_COLUMNS / max(len(groups.v), 1)))
     for _ in range(_STEPS):
-        if len(todo) <= _FEW_GROUPS * len(price) and len(batch.v) <= _FEW_COLUMNS:
+        if len(todo) <= few:
             break
-        price[todo], now = _stepped(batch, price[todo], now)
+        price[todo], now = _stepped(batch, price[todo], now, few)
         state.put(todo, now)
         left = torch.nonzero(now.error > tolerance)[:, 0]
         if len(left) < len(todo):
@@ -274,8 +275,13 @@ def _wanted(
     return target, slope
 
 
-def _stepped(groups: Groups, old: torch.Tensor, now: _State) -> tuple[torch.Tensor, _State]:
-    """Prices after one Newton step of every group, each shortened where it went too far."""
+def _stepped(
+    groups: Groups, old: torch.Tensor, now: _State, few: int
+) -> tuple[torch.Tensor, _State]:
+    """Prices after one Newton step of every group, each shortened where it went too far.
+
+    Once it is too long for ``few`` groups at most, these stay where they were.
+    """
     step, stretch = _direction(groups, old, now)
     share = torch.ones_like(step[:, 0])
     while True:
@@ -284,9 +290,10 @@ def _stepped(groups: Groups, old: torch.Tensor, now: _State) -> tuple[torch.Tens
         before = torch.sum(now.g * (price - old), dim=1)
         after = torch.sum(new.g * (price - old), dim=1)
         again = (after < -_OVERSHOT * before) & (share >= _LEAST_SHARE)
-        if not bool(torch.any(again)):
+        left = int(torch.count_nonzero(again))
+        if not left:
             return price, replace(new, stretch=stretch)
-        cut = torch.clamp(before / (before - after), min=0.1)
+        cut = 0.0 if left <= few else torch.clamp(before / (before - after), min=0.1)
         share = torch.where(again, share * cut, share)
 
 

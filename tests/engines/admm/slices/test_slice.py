@@ -9,7 +9,7 @@ from tests.bank.random_problems import build
 import walras as wl
 from walras.engines.admm.form import make_form
 from walras.engines.admm.slices.row_classification import roles
-from walras.engines.admm.slices.slice import Leaves, cut
+from walras.engines.admm.slices.slice import Leaves, cut, parts
 from walras.separable import Separable, Utility
 
 te = wl.domains.traffic_engineering
@@ -37,6 +37,32 @@ def test_slices_hold_every_demand_once_in_order(count: int) -> None:
         assert s.edges[0] == 0
         assert s.edges[-1] == len(s.groups.source) == len(s.entries.ptr) - 1
         assert s.entries.ptr[-1] == len(s.x)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8, 99])
+def test_parts_hold_every_demand_of_a_slice_once_with_its_leaves(count: int) -> None:
+    form = make_form(build(Utility.LOG, 3, 4, 40))
+    x = np.linspace(0.5, 9.5, form.entries.count)
+    price = np.random.default_rng(0).random(form.groups.kind.shape)
+    (whole,) = cut(form, 1, x, price, roles(form))
+    found = parts(whole, count)
+    assert len(found) == min(count, len(whole.run))
+    assert [k for part, _, _ in found for k in part.run] == list(whole.run)
+    ends = {edge + groups.start for part, groups, _ in found for edge in part.edges}
+    assert ends == set(whole.edges)
+    for part, groups, entries in found:
+        np.testing.assert_array_equal(part.x, x[entries])
+        np.testing.assert_array_equal(part.price, price[groups])
+        np.testing.assert_array_equal(part.groups.source, whole.groups.source[groups])
+        np.testing.assert_array_equal(part.entries.cost, whole.entries.cost[entries])
+        assert part.entries.ptr[-1] == len(part.x)
+        assert part.roles is not None
+        assert whole.roles is not None
+        np.testing.assert_array_equal(part.roles.packing, whole.roles.packing[groups])
+    np.testing.assert_array_equal(np.concatenate([part.x for part, _, _ in found]), x)
+    np.testing.assert_array_equal(
+        np.concatenate([part.entries.a for part, _, _ in found]), whole.entries.a
+    )
 
 
 @pytest.mark.parametrize("count", [2, 4])

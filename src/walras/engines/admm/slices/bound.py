@@ -19,9 +19,9 @@ from walras.certificate.contribution import (
 )
 from walras.certificate.dual_repair import project_row_signs
 from walras.engines.admm.entries import runs
-from walras.engines.admm.passes import BoundPasses, Passes
+from walras.engines.admm.passes import BoundPasses
 from walras.engines.admm.scalar_bounds import ceilings
-from walras.engines.admm.slices.repair import Contribution
+from walras.engines.admm.slices.repair import Contribution, Point
 from walras.engines.admm.slices.slice import Leaf, Slice
 from walras.kernels import consensus_copies
 from walras.kernels import cpu as kernels
@@ -34,10 +34,10 @@ class Bound(Contribution, BoundPasses):
 
     Args:
         data: The slice.
-        point: The worker, which knows the present iterates.
+        point: Who knows where the iterates stand.
     """
 
-    def __init__(self, data: Slice, point: Passes) -> None:
+    def __init__(self, data: Slice, point: Point) -> None:
         super().__init__(data, point)
         self._loaded = self._price = self._best = self._reduced = np.zeros(0)
         self._own_loaded = self._own_price = self._own_best = np.zeros(len(data.own.source))

@@ -7,7 +7,7 @@ remainders.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from walras.certificate.contribution import (
 )
 from walras.certificate.repair import metric
 from walras.engines.admm.form import RowData
-from walras.engines.admm.passes import Passes, RepairPasses
+from walras.engines.admm.passes import RepairPasses
 from walras.engines.admm.private_rows import joined, parted
 from walras.engines.admm.slices.block_normal_equations import Correction, Errors
 from walras.engines.admm.slices.row_classification import RowClassification
@@ -38,15 +38,31 @@ _TINY = np.finfo(float).tiny
 T = TypeVar("T", bound=np.generic)
 
 
+class Point(Protocol):
+    """Where the iterates of a slice stand: its worker, or another who knows."""
+
+    def entries(self) -> Floats:
+        """(n,) the allocation."""
+        ...
+
+    def prices(self) -> Floats:
+        """(groups, K) the prices of the slice's rows."""
+        ...
+
+    def own_prices(self) -> Floats:
+        """(own,) the prices of the slice's own narrow rows."""
+        ...
+
+
 class Contribution:
     """A slice's contribution to a proof.
 
     Args:
         data: The slice.
-        point: The worker, who knows where the iterates stand.
+        point: Who knows where the iterates stand.
     """
 
-    def __init__(self, data: Slice, point: Passes) -> None:
+    def __init__(self, data: Slice, point: Point) -> None:
         self._data, self._point, self._leaves = data, point, Leaves(data)
         place = data.entries.place  # narrow row of each row that copies name
         self._place = np.arange(data.narrow, dtype=np.uint32) if place is None else place
@@ -79,10 +95,10 @@ class Repair(Contribution, RepairPasses):
 
     Args:
         data: The slice.
-        point: The worker, who knows where the iterates stand.
+        point: Who knows where the iterates stand.
     """
 
-    def __init__(self, data: Slice, point: Passes) -> None:
+    def __init__(self, data: Slice, point: Point) -> None:
         super().__init__(data, point)
         self._x = self._best = np.zeros(0)
         self._used, self._ptr = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

@@ -115,6 +115,37 @@ def cut(
     )
 
 
+def parts(whole: Slice, count: int) -> list[tuple[Slice, slice, slice]]:
+    """Runs of the leaves of a slice, with the groups and the entries of each.
+
+    The slice has no narrow rows of its own. The parts' sums are those of the whole, bit by bit,
+    since they have its leaves.
+
+    Args:
+        whole: The slice.
+        count: Largest number of parts.
+    """
+    found, leaves = [], len(whole.run)
+    count = min(count, leaves)
+    for first, last in pairwise(leaves * k // count for k in range(count + 1)):
+        a, b = whole.edges[first], whole.edges[last]
+        groups = slice(a, b)
+        entries = slice(int(whole.entries.ptr[a]), int(whole.entries.ptr[b]))
+        part = replace(
+            whole,
+            entries=whole.entries.part(a, b),
+            groups=whole.groups.part(groups),
+            own_ptr=whole.own_ptr[a : b + 1],
+            x=whole.x[entries],
+            price=whole.price[groups],
+            run=whole.run[first:last],
+            edges=tuple(edge - a for edge in whole.edges[first : last + 1]),
+            roles=whole.roles.part(groups, entries) if whole.roles else None,
+        )
+        found.append((part, groups, entries))
+    return found
+
+
 def _slice(
     form: Form,
     edges: list[int],
