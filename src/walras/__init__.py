@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         predict,
         rounds,
         shadow,
+        simulate,
     )
     from walras.errors import (
         DataError,
@@ -90,7 +91,7 @@ _MODULES = (
         "plot",
         "policies",
     ),
-    *("predict", "rounds", "shadow"),
+    *("predict", "rounds", "shadow", "simulate"),
 )
 
 __all__ = [
@@ -123,6 +124,7 @@ __all__ = [
     "predict",
     "rounds",
     "shadow",
+    "simulate",
     "solve",
 ]
 

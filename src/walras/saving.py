@@ -61,6 +61,7 @@ _HOMES = {
     "Decay": "walras.matching.speedup",
     "Predictor": "walras.predict.predictor",
     "Shadow": "walras.shadow.result",
+    "simulate.Run": "walras.simulate.result",
 }
 _NAMES = {(home, name.rpartition(".")[2]): name for name, home in _HOMES.items()}
 

@@ -23,7 +23,9 @@ PUBLIC = (
     "walras.network.baselines",
     *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds", "shadow")),
     "walras.exchange.dispatch.skypilot",
+    "walras.policies",
     "walras.policies.exchange",
+    "walras.simulate",
 )
 
 

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from walras.policies import exchange
+from walras.policies.fifo import fifo
+from walras.policies.las import las
 
-__all__ = ["exchange"]
+__all__ = ["exchange", "fifo", "las"]

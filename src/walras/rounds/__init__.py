@@ -9,9 +9,12 @@ from __future__ import annotations
 from walras.rounds.blocked import Circumstances, blockers_of
 from walras.rounds.blockers import CODES, Blocker, Blockers
 from walras.rounds.check import Violation, check
+from walras.rounds.check_shares import check_shares
 from walras.rounds.decision import BINDS, Decision
 from walras.rounds.files import load
+from walras.rounds.jobs import JobsSnapshot
 from walras.rounds.parts import STATES, Clusters, FeatureSet, Rest, Rules, Tasks, Tenants
+from walras.rounds.shares import Shares
 from walras.rounds.snapshot import Snapshot
 
 __all__ = [
@@ -24,13 +27,16 @@ __all__ = [
     "Clusters",
     "Decision",
     "FeatureSet",
+    "JobsSnapshot",
     "Rest",
     "Rules",
+    "Shares",
     "Snapshot",
     "Tasks",
     "Tenants",
     "Violation",
     "blockers_of",
     "check",
+    "check_shares",
     "load",
 ]

@@ -1,0 +1,15 @@
+"""Clusters in virtual time: traces of jobs, and what a policy makes of them round by round.
+
+No solver is imported here: a policy is a function from a snapshot of a round to shares of time,
+such as those of :mod:`walras.policies`.
+"""
+
+from __future__ import annotations
+
+from walras.simulate.cluster import Cluster
+from walras.simulate.gavel_trace import gavel_trace
+from walras.simulate.result import STATES, Run
+from walras.simulate.run import run
+from walras.simulate.trace import Trace
+
+__all__ = ["STATES", "Cluster", "Run", "Trace", "gavel_trace", "run"]

@@ -1,0 +1,64 @@
+"""Shares realised exactly: rounds of no length, from one arrival or end to the next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.simulate.rounds_log import COLUMNS
+from walras.simulate.slices import ACTIVE, CHANGED, MEASURED, NEXT, NOW
+from walras.simulate.time_shared import World
+from walras.types import Floats
+
+_LEFT = 1e-12  # of a job's steps: rounding
+
+
+def admit(world: World) -> bool:
+    """Let in the jobs that have arrived, and go to the next arrival where nobody is there.
+
+    Returns:
+        Whether a job is there.
+    """
+    clock, counts, arrival = world.state.clock, world.state.counts, world.trace.arrival
+    if counts[ACTIVE] == 0 and counts[NEXT] < len(arrival):
+        clock[NOW] = max(clock[NOW], arrival[counts[NEXT]])
+    while counts[NEXT] < len(arrival) and arrival[counts[NEXT]] <= clock[NOW]:
+        world.state.active[counts[ACTIVE]] = counts[NEXT]
+        counts[[ACTIVE, NEXT]] += 1
+        counts[CHANGED] = 1
+    return bool(counts[ACTIVE] > 0)
+
+
+def advance(world: World) -> Floats:
+    """Go on to the next arrival or end at the rates of the shares.
+
+    Returns:
+        (1, 3 + T) the row of the log; none where nothing runs and nothing will arrive.
+    """
+    state, jobs = world.state, world.here.copy()
+    clock, counts = state.clock, state.counts
+    now = float(clock[NOW])
+    rate = (state.share[jobs] * world.jobs.speed[jobs]).sum(axis=1)
+    runs = rate > 0.0
+    until = np.full(len(jobs), np.inf)
+    until[runs] = state.left[jobs[runs]] / rate[runs]
+    arrives = counts[NEXT] < len(world.trace)
+    wait = world.trace.arrival[counts[NEXT]] - now if arrives else np.inf
+    length = float(min(until.min(), wait))
+    if np.isinf(length):
+        return np.zeros((0, len(COLUMNS) + world.jobs.speed.shape[1]))
+    state.began[jobs[runs & np.isnan(state.began[jobs])]] = now
+    seconds = state.share[jobs] * length
+    state.left[jobs] -= rate * length
+    state.had[jobs] += seconds
+    state.received[jobs] += seconds
+    clock[NOW] = now + length
+    over = runs & ((until <= length) | (state.left[jobs] <= _LEFT * world.trace.steps[jobs]))
+    if over.any():
+        gone = jobs[over]
+        state.left[gone], state.ended[gone] = 0.0, now + length
+        state.active[: len(jobs) - len(gone)] = jobs[~over]
+        counts[ACTIVE] -= len(gone)
+        counts[MEASURED] -= int(world.jobs.measured[gone].sum())
+        counts[CHANGED] = 1
+    busy = world.trace.size[jobs] @ seconds
+    return np.array([[now, len(jobs), runs.sum(), *busy]])

@@ -1,0 +1,208 @@
+"""A run of the simulator: what became of each job, and what happened in each round."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from walras import saving
+from walras.types import Bools, Floats, Longs
+
+STATES = ("ended", "running", "waiting", "not arrived")
+_TIMINGS = ("policy_seconds", "overhead_seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A finished run; arrays have one entry a job of the trace, or one a round.
+
+    Attributes:
+        policy: Name of the policy.
+        source: Where the trace comes from.
+        seed: Of the simulator's random numbers.
+        round_seconds: Length of a round; 0 where shares were realised exactly.
+        types: (T,) names of the types of workers.
+        workers: (T,) workers of each type.
+        name: (N,) names of the jobs.
+        kind: (N,) their classes.
+        size: (N,) workers that a job occupies.
+        arrival: (N,) seconds.
+        fastest: (N,) seconds that a job runs on its fastest type when it has it all the time.
+        measured: (N,) jobs whose ends were waited for.
+        began: (N,) first start; NaN where it never ran.
+        ended: (N,) end; NaN where it has none.
+        done: (N,) share of its steps that is done.
+        moves: (N,) how often it was stopped or moved while it ran.
+        received: (N, T) seconds that it ran on each type.
+        end: When the run stopped, seconds.
+        round_at: (L,) begin of each round; rounds without jobs are left out.
+        active: (L,) jobs there.
+        running: (L,) jobs that ran.
+        busy: (L, T) busy worker-seconds by type.
+        decisions: (L,) decisions made before the round.
+        refused: (L,) of these, decisions that :func:`walras.rounds.check_shares` refused.
+        violations: Lines about refused decisions: time, code, where and what.
+        policy_seconds: (L,) seconds of the policy; zeros after loading.
+        overhead_seconds: (L,) seconds of the simulator; zeros after loading.
+
+    Example:
+        >>> import walras as wl
+        >>> trace = wl.simulate.Trace.of(["a", "b"], steps=[600, 2000])
+        >>> run = wl.simulate.run(trace, wl.simulate.Cluster({"type 0": 1}), wl.policies.fifo())
+        >>> run.completion.tolist(), run.makespan
+        ([600.0, 4160.0], 4160.0)
+    """
+
+    policy: str
+    source: str
+    seed: int
+    round_seconds: float
+    types: tuple[str, ...]
+    workers: Longs
+    name: tuple[str, ...]
+    kind: tuple[str, ...]
+    size: Longs
+    arrival: Floats
+    fastest: Floats
+    measured: Bools
+    began: Floats
+    ended: Floats
+    done: Floats
+    moves: Longs
+    received: Floats
+    end: float
+    round_at: Floats
+    active: Floats
+    running: Floats
+    busy: Floats
+    decisions: Floats
+    refused: Floats
+    violations: tuple[str, ...]
+    policy_seconds: Floats
+    overhead_seconds: Floats
+
+    @cached_property
+    def completion(self) -> pd.Series:
+        """Seconds from arrival to end of each measured job, by name; NaN where it has no end."""
+        index = pd.Index(
+            [n for n, m in zip(self.name, self.measured, strict=True) if m], name="job"
+        )
+        return pd.Series((self.ended - self.arrival)[self.measured], index, name="completion")
+
+    @property
+    def makespan(self) -> float:
+        """Seconds from the first arrival to the last end of a measured job; NaN without ends."""
+        ends = self.ended[self.measured]
+        return float(ends.max() - self.arrival[0]) if len(ends) else float("nan")
+
+    @property
+    def complete(self) -> bool:
+        """Whether every measured job ended."""
+        return not bool(np.isnan(self.ended[self.measured]).any())
+
+    @property
+    def utilisation(self) -> pd.Series:
+        """Share of the worker-seconds of each type that ran a job, from first round to end."""
+        span = self.end - self.round_at[0] if len(self.round_at) else np.nan
+        return pd.Series(self.busy.sum(axis=0) / (self.workers * span), self.types)
+
+    @cached_property
+    def rounds(self) -> pd.DataFrame:
+        """One row a round: begin, jobs there, jobs that ran, decisions, refused ones, seconds of
+        the policy and of the simulator (``overhead``), busy worker-seconds by type.
+        """
+        columns = {
+            "at": self.round_at,
+            "active": self.active.astype(np.int64),
+            "running": self.running.astype(np.int64),
+            "decisions": self.decisions.astype(np.int64),
+            "refused": self.refused.astype(np.int64),
+            "seconds": self.policy_seconds,
+            "overhead": self.overhead_seconds,
+        }
+        return pd.DataFrame(
+            columns | {f"busy {t}": self.busy[:, k] for k, t in enumerate(self.types)}
+        )
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """(N,) what became of each job: ``ended``, ``running`` (it has begun), ``waiting`` or
+        ``not arrived``.
+        """
+        kind = np.where(np.isnan(self.began), 2, np.where(np.isnan(self.ended), 1, 0))
+        kind[(self.arrival > self.end) & np.isnan(self.began)] = 3
+        return tuple(STATES[k] for k in kind)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a job of the trace.
+
+        Returns:
+            Columns ``kind``, ``size``, ``arrival``, ``began``, ``ended``, ``completion``,
+            ``fastest``, ``slowdown`` (completion by fastest), ``done``, ``moves``, ``measured``,
+            ``state``, and the seconds on each type.
+        """
+        completion = self.ended - self.arrival
+        columns = {
+            "kind": self.kind,
+            "size": self.size,
+            "arrival": self.arrival,
+            "began": self.began,
+            "ended": self.ended,
+            "completion": completion,
+            "fastest": self.fastest,
+            "slowdown": completion / self.fastest,
+            "done": self.done,
+            "moves": self.moves,
+            "measured": self.measured,
+            "state": self.state,
+        }
+        columns |= {f"on {t}": self.received[:, k] for k, t in enumerate(self.types)}
+        return pd.DataFrame(columns, index=pd.Index(self.name, name="job"))
+
+    def save(self, path: str | Path) -> None:
+        """Write the run to one file, which :func:`walras.load` reads.
+
+        Seconds of the policy and of the simulator differ from run to run and are left out: the same
+        trace, policy and seed give the same bytes.
+
+        Args:
+            path: The file, usually ``.npz``.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        saving.save(self, path)
+
+    def to_saved(self) -> Mapping[str, Any]:
+        """Its parts by name, without timings."""
+        return saving.saved_fields(self, *_TIMINGS)
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Run:
+        """The run of these parts."""
+        zeros = np.zeros(len(parts["round_at"]))
+        timings: Mapping[str, Any] = dict.fromkeys(_TIMINGS, zeros)
+        return cls(**parts, **timings)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of all but the timings, hexadecimal."""
+        digest = hashlib.sha256()
+        for name, value in self.to_saved().items():
+            digest.update(name.encode())
+            held = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+            digest.update(held)
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        ended = int((~np.isnan(self.ended[self.measured])).sum())
+        mean = self.completion.mean() / 3600 if ended else float("nan")
+        words = f"{ended} of {int(self.measured.sum())} measured jobs ended, mean completion"
+        return f"Run({self.policy}: {words} {mean:.6g} h, {len(self.round_at)} rounds)"

@@ -1,0 +1,208 @@
+"""Run a policy on a trace in virtual time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from walras import checks
+from walras.errors import InputError
+from walras.progress import OnProgress, Progress
+from walras.simulate import exact_shares
+from walras.simulate.cluster import Cluster
+from walras.simulate.result import Run
+from walras.simulate.rounds_log import COLUMNS, RoundsLog
+from walras.simulate.slices import CHANGED, DECIDE, ENDED, MEASURED, NOW, ROUND, run_rounds
+from walras.simulate.time_shared import Policy, World
+from walras.simulate.trace import Trace
+from walras.types import Bools, Longs
+
+_CHUNK = 1024  # rounds between two looks at progress
+_TELL = 0.2  # seconds between two calls of on_progress
+
+
+def run(
+    trace: Trace,
+    cluster: Cluster,
+    policy: Policy,
+    *,
+    round_seconds: float = 360.0,
+    seed: int = 0,
+    measured: slice | Sequence[int] | Bools | Longs | None = None,
+    between_decisions: float = 1920.0,
+    whole_steps: bool = True,
+    on_progress: OnProgress | None = None,
+) -> Run:
+    """Run a policy on a trace; it ends when every measured job has ended.
+
+    Time goes on in rounds. The policy is asked for shares of time at the begin of a round where a
+    job has come or gone, and not sooner than ``between_decisions`` after it was last asked; a job
+    runs once it has been part of a decision. Each round gives each type of workers to the jobs by
+    the share granted over the share had since the decision. A job that ends within a round ends
+    then; its workers are free with the next round. Source of the mechanism and of the defaults:
+    Narayanan et al., OSDI 2020, section 5, and its authors' simulator.
+
+    Args:
+        trace: The jobs.
+        cluster: The workers.
+        policy: From a :class:`walras.rounds.JobsSnapshot` to :class:`walras.rounds.Shares`. A
+            decision that breaks a rule is noted and the last good one stays in force.
+        round_seconds: Length of a round, seconds; 0 realises shares exactly, and decides at every
+            arrival and end.
+        seed: Of the order in which rounds fill types where the policy knows no speeds.
+        measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
+        between_decisions: Least seconds between two decisions.
+        whole_steps: Whether a round does whole steps of a job, as training does.
+        on_progress: Called a few times a second with a :class:`walras.progress.Progress` that
+            counts measured jobs that have ended; True stops the run there.
+
+    Returns:
+        The run. Where jobs are left that nothing will ever run, it ends and lists them.
+
+    Raises:
+        InputError: A job can run nowhere, a number is out of range, or a round is too short for a
+            whole step of a job.
+
+    Example:
+        >>> import walras as wl
+        >>> trace = wl.simulate.gavel_trace(rate=2.0, jobs=20, synthetic=True)
+        >>> cluster = wl.simulate.Cluster({"v100": 2, "p100": 2, "k80": 2})
+        >>> run = wl.simulate.run(trace, cluster, wl.policies.fifo())
+        >>> run.complete, len(run.completion), run.frame().shape[0]
+        (True, 20, 20)
+    """
+    length = checks.number(round_seconds, "round_seconds", 0.0)
+    wait = checks.number(between_decisions, "between_decisions", 0.0)
+    world = World.start(
+        trace, cluster, _measured(measured, len(trace)), length, wait, checks.whole(seed, "seed")
+    )
+    if length and whole_steps:
+        _check_steps(world, length)
+    log = RoundsLog(len(cluster.types))
+    ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
+    (_in_rounds if length else _exactly)(world, policy, log, ticker, whole_steps)
+    return _result(world, log, policy, seed)
+
+
+def _measured(given: slice | Sequence[int] | Bools | Longs | None, n: int) -> Bools:
+    chosen = np.zeros(n, np.bool_)
+    try:
+        chosen[slice(None) if given is None else given] = True
+    except (IndexError, TypeError, ValueError) as error:
+        raise InputError(
+            f"chooses no jobs: {error}",
+            where="measured",
+            allowed=f"a slice, positions or truths of {n} jobs",
+        ) from error
+    if not chosen.any():
+        raise InputError(
+            "chooses none",
+            where="measured",
+            allowed=f"at least one of {n} jobs",
+            remedy="measure jobs of the trace, or draw a longer one",
+        )
+    return chosen
+
+
+def _check_steps(world: World, length: float) -> None:
+    slow = np.argwhere((world.jobs.speed > 0.0) & (world.jobs.speed * length < 1.0))
+    if len(slow):
+        j, t = slow[0]
+        raise InputError(
+            f"is {length:g}, in which job {world.trace.name[j]!r} does no whole step on "
+            f"{world.cluster.types[t]}",
+            where="round_seconds",
+            allowed=f"at least {1.0 / world.jobs.speed[j, t]:g}",
+            remedy="take longer rounds, or whole_steps=False",
+        )
+
+
+class _Ticker:
+    """Calls the user's hook now and then."""
+
+    def __init__(self, hook: OnProgress | None, total: int) -> None:
+        self._hook, self._total = hook, total
+        self._began = self._last = time.perf_counter()
+
+    def stops(self, world: World) -> bool:
+        """Whether the hook asks to stop."""
+        now = time.perf_counter()
+        if self._hook is None or now - self._last < _TELL:
+            return False
+        self._last = now
+        done = self._total - int(world.state.counts[MEASURED])
+        note = f"{world.state.clock[NOW] / 3600:.1f} h"
+        step = Progress(done, elapsed=now - self._began, total=self._total, note=note)
+        return bool(self._hook(step))
+
+
+def _in_rounds(world: World, policy: Policy, log: RoundsLog, ticker: _Ticker, whole: bool) -> None:
+    rows = np.zeros((_CHUNK, len(COLUMNS) + world.jobs.speed.shape[1]))
+    while True:
+        began = time.perf_counter()
+        most = min(world.more_orders(), len(rows))
+        why, count = run_rounds(
+            world.jobs, world.state, world.workers, world.orders, rows[:most], whole, world.spare
+        )
+        log.add(rows[:count], time.perf_counter() - began)
+        if why == ENDED or ticker.stops(world):
+            return
+        if why == DECIDE:
+            _ask(world, policy, log)
+        elif not rows[count - 1, 2] and not world.to_come and not world.state.counts[CHANGED]:
+            return  # nothing runs, nothing will change
+
+
+def _exactly(world: World, policy: Policy, log: RoundsLog, ticker: _Ticker, whole: bool) -> None:
+    del whole
+    while world.waits and exact_shares.admit(world):
+        if world.state.counts[CHANGED]:
+            _ask(world, policy, log)
+        began = time.perf_counter()
+        row = exact_shares.advance(world)
+        log.add(row, time.perf_counter() - began)
+        if not len(row) or ticker.stops(world):
+            return
+
+
+def _ask(world: World, policy: Policy, log: RoundsLog) -> None:
+    before = len(world.violations)
+    seconds = world.decide(policy)
+    log.decide(seconds, len(world.violations) - before)
+
+
+def _result(world: World, log: RoundsLog, policy: Policy, seed: int) -> Run:
+    trace, rows = world.trace, log.arrays()
+    named = world.last.policy if world.last is not None else ""
+    lines = [f"{at:g} s: {violation}" for at, violation in world.violations]
+    return Run(
+        policy=named or getattr(policy, "__name__", type(policy).__name__),
+        source=trace.source,
+        seed=seed,
+        round_seconds=float(world.state.clock[ROUND]),
+        types=world.cluster.types,
+        workers=world.workers,
+        name=trace.name,
+        kind=trace.kind,
+        size=trace.size,
+        arrival=trace.arrival,
+        fastest=np.asarray(trace.steps / world.jobs.speed.max(axis=1)),
+        measured=world.jobs.measured,
+        began=world.state.began,
+        ended=world.state.ended,
+        done=1.0 - world.state.left / trace.steps,
+        moves=world.state.moves,
+        received=world.state.received,
+        end=float(world.state.clock[NOW]),
+        round_at=rows["at"],
+        active=rows["active"],
+        running=rows["running"],
+        busy=rows["busy"],
+        decisions=rows["decisions"],
+        refused=rows["refused"],
+        violations=tuple(lines),
+        policy_seconds=rows["policy"],
+        overhead_seconds=rows["overhead"],
+    )

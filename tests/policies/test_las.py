@@ -1,0 +1,44 @@
+"""Least attained service against the linear program stated directly in cvxpy."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from tests.policies.drawn import random_jobs
+
+from walras import InputError
+from walras.policies import las
+from walras.rounds import JobsSnapshot, check_shares
+
+
+def _stated(jobs: JobsSnapshot, *, by_speed: bool) -> float:
+    speed = np.where(jobs.fits, jobs.speed if by_speed else 1.0, 0.0)
+    if by_speed:
+        speed = speed / (jobs.speed @ jobs.workers / jobs.workers.sum())[:, None]
+    x = cp.Variable(jobs.speed.shape, nonneg=True)
+    service = cp.multiply(jobs.size, cp.sum(cp.multiply(speed, x), axis=1))
+    least = cp.min(service / jobs.weight)
+    within = [cp.sum(x, axis=1) <= 1, jobs.size @ x <= jobs.workers]
+    return float(cp.Problem(cp.Maximize(least), within).solve(solver="HIGHS"))
+
+
+@pytest.mark.parametrize("by_speed", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_least_service_is_the_best(seed: int, by_speed: bool) -> None:
+    jobs = random_jobs(seed)
+    found = las(by_speed)(jobs)
+    assert check_shares(jobs, found) == []
+    assert found.value == pytest.approx(_stated(jobs, by_speed=by_speed), rel=1e-6)
+    assert found.gap < 1e-6
+    assert found.blind is not by_speed
+
+
+def test_no_jobs_need_no_solver() -> None:
+    none = JobsSnapshot.of([], speed=np.zeros((0, 2)), workers=[1, 1])
+    assert len(las()(none)) == 0
+
+
+def test_sharing_is_refused() -> None:
+    with pytest.raises(InputError, match="not there yet"):
+        las(sharing=True)

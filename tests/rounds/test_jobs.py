@@ -1,0 +1,53 @@
+"""Snapshots of jobs that share workers in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from walras import InputError
+from walras.rounds import JobsSnapshot, Shares
+
+
+def two(**given: Any) -> JobsSnapshot:
+    made = {"speed": [[3.0, 1.0], [2.0, 0.0]], "workers": [1, 2]} | given
+    return JobsSnapshot.of(["a", "b"], **made)
+
+
+def test_a_job_fits_where_it_has_a_speed_and_enough_workers() -> None:
+    assert two(size=[2, 1]).fits.tolist() == [[False, True], [True, False]]
+
+
+def test_shares_of_the_last_decision_follow_the_names() -> None:
+    last = Shares(("gone", "b"), ("type 0", "type 1"), np.array([[1.0, 0.0], [0.25, 0.5]]))
+    assert two(last=last).held.tolist() == [[0.0, 0.0], [0.25, 0.5]]
+    assert two().held.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_bytes_are_equal_for_equal_snapshots_alone() -> None:
+    last = two().shares([[1.0, 0.0], [0.0, 0.0]])
+    assert two(last=last).to_bytes() == two(last=last).to_bytes()
+    assert len({two().hash, two(at=1.0).hash, two(last=last).hash}) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"speed": [[1.0, 1.0]]}, "shape"),
+        ({"left": [1.0, 0.0]}, r"left\[1\]"),
+        ({"weight": [1.0, np.nan]}, r"weight\[1\]"),
+        ({"workers": [0, 1]}, r"workers\[0\]"),
+        ({"at": np.nan}, "at: is nan"),
+        ({"sizes": [1, 1]}, "no field 'sizes'"),
+    ],
+)
+def test_bad_numbers_are_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        two(**given)
+
+
+def test_speeds_and_workers_are_needed() -> None:
+    with pytest.raises(InputError, match="'workers' is missing"):
+        JobsSnapshot.of(["a"], speed=[[1.0]])

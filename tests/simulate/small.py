@@ -1,0 +1,47 @@
+"""Small traces for the tests of the simulator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from walras.rounds import JobsSnapshot, Shares
+from walras.simulate import Cluster, Trace
+
+ONE = Cluster({"gpu": 1})
+
+
+def on_one(steps: list[float], arrival: list[float] | None = None) -> Trace:
+    """Jobs for one worker of one type, one step a second."""
+    n = len(steps)
+    return Trace.of(
+        [f"j{k}" for k in range(n)],
+        steps=steps,
+        arrival=arrival if arrival is not None else np.zeros(n),
+        types=("gpu",),
+        speed=np.ones((n, 1)),
+    )
+
+
+def random_trace(seed: int, n: int = 30, types: int = 3) -> Trace:
+    """Jobs of several sizes that run on some types."""
+    rng = np.random.default_rng(seed)
+    speed = rng.uniform(0.5, 4.0, (n, types)) * (rng.random((n, types)) < 0.8)
+    speed[:, 0] = np.maximum(speed[:, 0], 0.5)
+    return Trace.of(
+        [f"j{k}" for k in range(n)],
+        kind=[f"class {k}" for k in rng.integers(0, 4, n)],
+        size=rng.choice([1, 1, 2, 4], n),
+        steps=rng.integers(20, 20_000, n),
+        weight=rng.choice([1.0, 2.0], n),
+        arrival=np.sort(rng.uniform(0, 5e4, n)),
+        types=tuple("abc"[:types]),
+        speed=speed,
+    )
+
+
+def equal_shares(snapshot: JobsSnapshot) -> Shares:
+    """Every job has the same share of all workers, as far as it may."""
+    fits = snapshot.fits.astype(float)
+    load = snapshot.size @ fits
+    each = np.minimum(snapshot.workers / np.maximum(load, 1), 1.0) * fits
+    return snapshot.shares(each / np.maximum(each.sum(axis=1, keepdims=True), 1.0), policy="equal")

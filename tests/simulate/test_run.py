@@ -1,0 +1,148 @@
+"""Runs: rounds of a fixed length, fallbacks, invariants, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.simulate.small import ONE, equal_shares, on_one, random_trace
+
+from walras import InputError, policies
+from walras.progress import Progress
+from walras.rounds import JobsSnapshot, Shares
+from walras.simulate import Cluster, run
+from walras.simulate.time_shared import Policy
+
+CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
+
+
+def test_a_job_ends_within_a_round_and_the_next_begins_after_it() -> None:
+    done = run(on_one([500, 100]), ONE, policies.fifo(), between_decisions=0)
+    assert done.completion.tolist() == [500.0, 820.0]  # 820 = 2 rounds of 360 s and 100 s
+    assert done.makespan == 820.0
+    assert done.rounds["at"].tolist() == [0.0, 360.0, 720.0]
+    assert done.rounds["decisions"].tolist() == [1, 0, 1]
+
+
+def test_a_job_waits_for_a_decision() -> None:
+    done = run(on_one([100, 100], [0, 50]), Cluster({"gpu": 2}), policies.fifo())
+    assert done.began.tolist() == [0.0, 2160.0]  # the first round 1920 s after the first decision
+
+
+def test_time_jumps_over_idle_hours() -> None:
+    done = run(on_one([100, 100], [0, 1e6]), ONE, policies.fifo())
+    assert done.completion.tolist() == [100.0, 100.0]
+    assert len(done.rounds) == 2
+
+
+def test_equal_shares_alternate() -> None:
+    done = run(on_one([720, 720]), ONE, equal_shares)
+    assert done.completion.tolist() == [1080.0, 1440.0]
+    assert done.moves.tolist() == [1, 1]
+
+
+def test_only_measured_jobs_are_waited_for() -> None:
+    done = run(on_one([100, 100, 1e9], [0, 0, 4000]), ONE, policies.fifo(), measured=slice(2))
+    assert list(done.completion.index) == ["j0", "j1"]
+    assert done.state == ("ended", "ended", "not arrived")
+
+
+@given(seed=st.integers(0, 10_000), exact=st.booleans(), fifo=st.booleans())
+def test_invariants(seed: int, exact: bool, fifo: bool) -> None:
+    """Every job ends, work is conserved, no worker is in two places, the same seed gives the same
+    run."""
+    trace = random_trace(seed)
+    policy = policies.fifo() if fifo else equal_shares
+    length = 0.0 if exact else 360.0
+    done = run(trace, CLUSTER, policy, round_seconds=length, seed=seed)
+    assert done.complete
+    assert set(done.state) == {"ended"}
+    work = (done.received * trace.on(CLUSTER)).sum(axis=1)
+    np.testing.assert_allclose(work, trace.steps, rtol=1e-9)
+    span = np.diff([*done.round_at, done.end]) if exact else np.full(len(done.round_at), length)
+    assert (done.busy <= np.multiply.outer(span, CLUSTER.workers) * (1 + 1e-9) + 1e-6).all()
+    assert (done.received.sum(axis=1) <= (done.ended - trace.arrival) * (1 + 1e-9)).all()
+    assert done.hash == run(trace, CLUSTER, policy, round_seconds=length, seed=seed).hash
+
+
+def _nan(snapshot: JobsSnapshot) -> Any:
+    return snapshot.shares(np.full(snapshot.speed.shape, np.nan))
+
+
+def _too_much(snapshot: JobsSnapshot) -> Any:
+    return snapshot.shares(np.ones(snapshot.speed.shape))
+
+
+def _misnamed(snapshot: JobsSnapshot) -> Any:
+    return Shares(tuple(f"x{name}" for name in snapshot.name), snapshot.types, snapshot.speed)
+
+
+def _nothing(snapshot: JobsSnapshot) -> Any:
+    del snapshot
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [(_nan, "number"), (_too_much, "capacity"), (_misnamed, "reference"), (_nothing, "type")],
+)
+@pytest.mark.parametrize("length", [360.0, 0.0])
+def test_bad_decisions_are_named_counted_and_replaced(
+    policy: Policy, said: str, length: float
+) -> None:
+    done = run(on_one([100, 500, 50]), ONE, policy, round_seconds=length)
+    assert done.complete
+    assert done.rounds["refused"].sum() >= 1
+    assert said in done.violations[0]
+
+
+def test_a_good_decision_stays_when_the_next_is_bad() -> None:
+    asked = []
+
+    def policy(snapshot: JobsSnapshot) -> Shares:
+        asked.append(snapshot.at)
+        return equal_shares(snapshot) if len(asked) == 1 else _nan(snapshot)
+
+    done = run(on_one([720, 720, 360]), ONE, policy, between_decisions=0)
+    assert done.complete
+    assert done.rounds["refused"].sum() == len(asked) - 1 > 0
+
+
+def test_the_order_of_types_is_drawn_where_a_policy_is_blind() -> None:
+    def blind(snapshot: JobsSnapshot) -> Shares:
+        fair = equal_shares(snapshot)
+        return snapshot.shares(fair.time, blind=True)
+
+    trace = random_trace(3)
+    ones = [run(trace, CLUSTER, blind, seed=seed).hash for seed in (0, 0, 1)]
+    assert ones[0] == ones[1] != ones[2]
+
+
+def test_progress_counts_ended_jobs_and_may_stop() -> None:
+    heard: list[Progress] = []
+
+    def stop(step: Progress) -> bool:
+        heard.append(step)
+        return True
+
+    done = run(on_one([1e11], [0]), ONE, policies.fifo(), on_progress=stop)
+    assert done.state == ("running",)
+    assert [(step.iteration, step.total) for step in heard] == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"round_seconds": -1.0}, "round_seconds"),
+        ({"round_seconds": 0.5}, "does no whole step"),
+        ({"between_decisions": np.nan}, "between_decisions"),
+        ({"measured": slice(5, 9)}, "chooses none"),
+        ({"measured": [7]}, "chooses no jobs"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_settings_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        run(on_one([10.0, 20.0]), ONE, policies.fifo(), **given)
