@@ -230,8 +230,8 @@ def _gpu(device: str) -> str:
 
     query = "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"
     drivers = "" if shutil.which(query[0]) is None else subprocess.check_output(query, text=True)
-    driver = "".join(f", driver {version}" for version in drivers.splitlines()[:1])
-    return f"{torch.cuda.get_device_name(device)} with torch {torch.__version__}{driver}"
+    driver = "".join(f" (driver {version})" for version in drivers.splitlines()[:1])
+    return f"{torch.cuda.get_device_name(device)}{driver} with torch {torch.__version__}"
 
 
 def _processor() -> str:
