@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from walras.policies import exchange
+from walras.policies.allox import allox
 from walras.policies.fifo import fifo
+from walras.policies.finish_time import finish_time_fairness
 from walras.policies.las import las
+from walras.policies.makespan import makespan
+from walras.policies.proportional import proportional_fairness
 
-__all__ = ["exchange", "fifo", "las"]
+__all__ = [
+    "allox",
+    "exchange",
+    "fifo",
+    "finish_time_fairness",
+    "las",
+    "makespan",
+    "proportional_fairness",
+]

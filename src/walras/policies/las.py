@@ -12,7 +12,7 @@ from walras.solving import solve
 from walras.types import Floats
 
 
-def las(by_speed: bool = False, sharing: bool = False, *, engine: str = "auto") -> Policy:
+def las(by_speed: bool = False, sharing: bool = False, *, engine: str = "interior") -> Policy:
     """Least attained service: the least service of a job by its weight is as large as it can be.
 
     The service of job j with share x of its time by type is s_j(x) = size_j Σ_t r_jt x_jt, where
@@ -23,7 +23,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str = "auto") 
     Args:
         by_speed: Whether the policy knows speeds.
         sharing: Whether two jobs may share a worker; not there yet.
-        engine: Of :func:`walras.solve`.
+        engine: Of :func:`walras.solve`. Max-min leaves time over that may go to anybody; the
+            interior engine spreads it, a vertex gives it to few.
 
     Returns:
         The policy; its decisions carry value and bound.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from walras.simulate.cluster import Cluster
 from walras.simulate.gavel_trace import gavel_trace
+from walras.simulate.load_trace import FORMATS, load_trace
 from walras.simulate.result import STATES, Run
 from walras.simulate.run import run
 from walras.simulate.trace import Trace
 
-__all__ = ["STATES", "Cluster", "Run", "Trace", "gavel_trace", "run"]
+__all__ = ["FORMATS", "STATES", "Cluster", "Run", "Trace", "gavel_trace", "load_trace", "run"]

@@ -1,0 +1,29 @@
+"""The least makespan against the linear program stated directly in cvxpy."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from tests.policies.drawn import random_jobs
+
+from walras.policies import makespan
+from walras.rounds import JobsSnapshot, check_shares
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_makespan_is_the_least(seed: int) -> None:
+    jobs = random_jobs(seed)
+    x = cp.Variable(jobs.speed.shape, nonneg=True)
+    rate = cp.sum(cp.multiply(np.where(jobs.fits, jobs.speed, 0.0), x), axis=1)
+    within = [cp.sum(x, axis=1) <= 1, jobs.size @ x <= jobs.workers]
+    stated = cp.Problem(cp.Maximize(cp.min(rate / jobs.left)), within).solve(solver="HIGHS")
+    found = makespan()(jobs)
+    assert check_shares(jobs, found) == []
+    assert found.value == pytest.approx(1 / float(stated), rel=1e-5)
+    assert found.bound <= found.value * (1 + 1e-9)
+    assert found.gap < 1e-5
+
+
+def test_no_jobs_need_no_solver() -> None:
+    assert len(makespan()(JobsSnapshot.of([], speed=np.zeros((0, 1)), workers=[1]))) == 0
