@@ -7,7 +7,7 @@ import pytest
 
 from walras.errors import InputError
 from walras.rounds import CODES, Blocker, Blockers
-from walras.rounds.blockers import USED, WORDS
+from walras.rounds.blockers import MEANINGS, USED, WORDS
 
 
 def test_each_code_says_its_numbers() -> None:
@@ -70,3 +70,8 @@ def test_what_cannot_be_used_is_named() -> None:
         Blockers(one, one, np.zeros((1, 3)), one, ())
     with pytest.raises(InputError, match="not sorted"):
         Blockers(np.array([1, 0]), np.zeros(2, np.int64), np.zeros((2, 3)), np.full(2, -1), ())
+
+
+def test_every_code_has_a_meaning_without_numbers() -> None:
+    assert tuple(MEANINGS) == CODES
+    assert not any("{" in text for text in MEANINGS.values())

@@ -141,16 +141,17 @@ def _live(settings: Any, browser: bool, progress: bool, output: Format) -> None:
     from rich.text import Text
 
     from walras.demo.live.run import live
-    from walras.demo.live.summary import lines, record
+    from walras.demo.live.summary import lines, link_again, record
 
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
 
-    def linked(link: str) -> None:
-        tell(f"page: {link}")
+    def linked(seen: Any) -> None:
+        tell(f"page: {seen.link}")
+        tell(f"a new link: {link_again(seen)}")
         if browser:
-            webbrowser.open(link)
+            webbrowser.open(seen.link)
 
     console = Console(stderr=True)
     with Live(console=console, auto_refresh=False, transient=True) as shown:

@@ -35,6 +35,26 @@ WORDS = {
 """Code -> words; {0}, {1} and {2} are the blocker's numbers. Stored rounds number the codes in this
 order: new ones come last."""
 
+MEANINGS = {
+    "cluster": "no cluster is up",
+    "label": "too few clusters have a label that they need",
+    "labels": "no cluster has all labels that they need",
+    "state": "none of the clusters that match is up",
+    "size": "they ask for more slots than any cluster has",
+    "slots": "they ask for more slots than are free now",
+    "pin": "they are pinned to a cluster that cannot take them now",
+    "quota": "their tenant is at its quota",
+    "deadline": "their deadline has passed",
+    "success": "no cluster reaches the least success that they ask for",
+    "tried": "they failed before on the clusters that match",
+    "provider": "the provider is at its bound",
+    "reserved": "free slots are kept for a larger task",
+    "behind": "tasks before them in the queue take the free slots",
+    "left": "the plan is better without them, although slots are free",
+    "turn": "tasks of higher priority, or as high and older, come first",
+}
+"""Code -> what it says of the tasks that it keeps waiting, without numbers."""
+
 CODES = tuple(WORDS)
 
 USED = {

@@ -35,7 +35,8 @@ def test_a_service_that_does_not_start_is_one_error(tmp_path: Path) -> None:
         Processes(tmp_path, port_of(None)) as processes,
     ):
         processes.serve(1.0, policy)
-    assert caught.value.remedy == f"see {tmp_path / 'serve.log'}"
+    assert caught.value.remedy.startswith(f"see {tmp_path / 'serve.log'}, which ends with: error[")
+    assert f"where:   {tmp_path / 'exchange'}" in caught.value.remedy
     assert "error" in (tmp_path / "serve.log").read_text()
 
 

@@ -74,9 +74,10 @@ def test_a_folder_that_cannot_be_made_is_one_error(home: str) -> None:
     assert "Traceback" not in said
 
 
-def test_a_round_with_tasks_of_other_data_is_left_out() -> None:
-    """A demo before may have left some, if its data were others."""
-    of_round = {"granted": 1.0, "ended": 2.0, "cluster": "titan-rtx-1", "name": "net-x-abc-1"}
+@pytest.mark.parametrize("name", ["net-x-abc-1", "hello", "my-own-first-task", "net-"])
+def test_a_round_with_tasks_of_others_is_left_out(name: str) -> None:
+    """A demo before may have left some, if its data were others; and anybody may submit some."""
+    of_round = {"granted": 1.0, "ended": 2.0, "cluster": "titan-rtx-1", "name": name}
     placed = type("Detail", (), {"placements": [type("Run", (), of_round)()]})
     client: Any = type("Client", (), {})()
     client.rounds = type("Rounds", (), {"list": lambda _, most: [], "get": lambda _, seq: placed})()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from walras.demo.live.run import Seen
 from walras.demo.live.score import Score
-from walras.demo.live.summary import lines, record
+from walras.demo.live.summary import lines, link_again, record
 from walras.demo.live.world import World
 
 
@@ -31,7 +31,11 @@ def test_before_anything_has_happened() -> None:
         "regret",
         "makespan",
     ]
-    assert found[0].endswith("--token-file walras-demo/exchange/admin.token)")
+    assert found[0] == "page        http://127.0.0.1:1/"
+    words = link_again(_seen()).split()
+    assert words[0].endswith("walras")
+    assert words[1:4] == ["login", "--server", "http://127.0.0.1:1"]
+    assert words[4:] == ["--token-file", "walras-demo/exchange/admin.token"]
     assert found[2] == "predictor   trains on past runs"
     assert record(_seen())["makespan_seconds"] is None
 

@@ -162,7 +162,7 @@ def test_submit_watch_the_round_land_and_read_the_receipt(watched: Watched) -> N
     expect(page).to_have_url(re.compile("/tasks/t-"))
     expect(page.locator("h1 .state")).to_have_text("succeeded", timeout=30_000)
     expect(page.locator("pre.log")).to_have_text("from the page\n")
-    expect(page.get_by_text("What binds:")).to_be_visible()
+    expect(page.get_by_text("Why this cluster:")).to_be_visible()
     expect(page.get_by_role("row", name="Runner-up")).to_be_visible()
     page.get_by_role("link", name="Rounds").click()
     after = int(page.locator("tbody tr td a").first.inner_text())
@@ -179,6 +179,20 @@ def test_a_page_renews_itself_without_being_asked(watched: Watched, world: World
     world.client.tasks.submit("too", ["true"], requires={"gpu": "a100"})
     expect(page.get_by_role("link", name="too")).to_be_visible(timeout=5_000)
     assert page.locator("input[name=name]").input_value() == "typing", "what is typed stays"
+
+
+def test_a_page_says_that_it_is_of_the_past_when_the_service_is_silent(watched: Watched) -> None:
+    page, banner = watched.page, watched.page.locator("[data-stale]")
+    page.route("**/changes", lambda route: route.abort())
+    page.goto("/rounds")
+    expect(banner).to_contain_text("The service has not answered since", timeout=10_000)
+    expect(page.locator("[data-live]")).to_have_text("not live")
+    assert page.locator("body.stale main").count() == 1
+    page.unroute("**/changes")
+    expect(banner).to_be_hidden(timeout=20_000)
+    expect(page.locator("[data-live]")).to_have_text("live")
+    assert page.locator("body.stale").count() == 0
+    watched.faults = [fault for fault in watched.faults if "ERR_FAILED" not in fault]
 
 
 def test_a_waiting_task_says_why_and_is_cancelled(watched: Watched, world: World) -> None:
@@ -199,6 +213,8 @@ def test_what_if_then_drain_then_back(watched: Watched) -> None:
     expect(page.get_by_role("heading", name="If west were cordoned now")).to_be_visible(
         timeout=20_000
     )
+    answer = page.locator("[data-whatif-answer]")
+    expect(answer).to_contain_text("2 of the 4 slots that are up would stay")
     page.get_by_role("button", name="What if it were drained?").click()
     expect(page.get_by_role("heading", name="If west were drained now")).to_be_visible(
         timeout=20_000
@@ -209,6 +225,7 @@ def test_what_if_then_drain_then_back(watched: Watched) -> None:
     page.get_by_role("button", name="Drain", exact=True).click()
     page.get_by_role("button", name="Yes").click()
     expect(page.locator("h1 .state")).to_have_text("draining")
+    expect(page.get_by_role("button", name="What if")).to_have_count(0)
     page.get_by_role("button", name="Uncordon").click()
     expect(page.locator("h1 .state")).to_have_text("up")
 

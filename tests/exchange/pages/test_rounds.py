@@ -9,6 +9,7 @@ from tests.exchange.pages.conftest import Site
 
 from walras.exchange.store.schema import round_
 from walras.exchange.store.statements import Statement, Transaction, document, given
+from walras.rounds.blockers import MEANINGS
 
 _CHANGE = Statement(
     sa.update(round_)
@@ -42,7 +43,7 @@ def test_a_round_has_its_plan_its_figures_and_its_blockers(site: Site) -> None:
     text = site.text("/rounds/1")
     assert f'<a href="/tasks/{uid}">first</a>' in text
     assert 'data-src="/v1/rounds/1?limit=500"' in text
-    assert "Accounted for once all of its runs have ended" in text
+    assert "Accounted for within half a minute" in text
 
 
 def test_a_round_tells_what_it_left_and_by_which_blockers(site: Site) -> None:
@@ -55,7 +56,7 @@ def test_a_round_tells_what_it_left_and_by_which_blockers(site: Site) -> None:
     site.served.exchange.write(change)
     assert site.served.get("/v1/rounds/2")["blockers"] == {"behind": 1234, "slots": 12}
     words = site.words("/rounds/2")
-    assert "behind 1,234 behind … tasks slots 12 slots asked …, free …" in words
+    assert f"behind 1,234 {MEANINGS['behind']} slots 12 {MEANINGS['slots']}" in words
     assert "10 of those that waited were not looked at one by one" in words
     assert "every task that waited was placed" not in words
     assert "every task that waited was placed" in site.words("/rounds/1")
@@ -66,5 +67,9 @@ def test_two_rounds_are_compared(site: Site) -> None:
     chosen = site.get("/rounds/diff?seq=2&other=1")
     assert chosen.headers["location"] == "/rounds/1/diff/2"
     words = site.words("/rounds/1/diff/2")
-    assert f"{uid} c1 not placed" in words
+    assert "Tasks that both placed, on different clusters None." in words
+    assert "Tasks that one of them placed Task Round 1 Round 2 first c1 –" in words
+    assert f'<a href="/tasks/{uid}">first</a>' in site.text("/rounds/1/diff/2")
+    (move,) = site.served.get("/v1/rounds/1/diff/2")["moves"]
+    assert move == {"task": uid, "name": "first", "before": "c1", "after": None}
     assert "Rounds 1 and 2, side by side" in words

@@ -38,5 +38,5 @@ def test_a_browser_that_looks_ahead_does_not_use_the_link_up(quick_site: Site) -
 
 def test_without_a_link_the_page_says_how_to_have_one(quick_site: Site) -> None:
     text = quick_site.served.client.get("/login").text
-    assert "walras login --token-file TOKEN_FILE" in text
+    assert "walras login --server http://testserver --token-file TOKEN_FILE" in text
     assert quick_site.served.client.get("/login?link=nonsense").status_code == 422

@@ -71,6 +71,23 @@ def test_the_timer_trains_once_enough_runs_are_new_and_judges_after(
     assert names == [("train", []), judged, judged]
 
 
+def test_a_candidate_that_two_looks_did_not_promote_is_replaced(
+    world: World, compute: Scripted
+) -> None:
+    _add(world, 60)
+    _run(world, compute)
+    for seen in (200, 399):
+        compute.verdict = ["wait", "intervals of cluster c1 hold 82% of the times", {"runs": seen}]
+        assert _run(world, compute).startswith("v1: wait, intervals of cluster c1")
+    compute.verdict[2]["runs"] = 400
+    assert _run(world, compute).startswith("v1: wait")
+    assert _run(world, compute) == "trained on 60 runs"
+    shadow = world.exchange.read(lambda tx: learning.in_state(tx, "shadow"))
+    assert shadow is not None
+    assert shadow.version == 2
+    assert _run(world, compute).startswith("v2: wait"), "its own looks count"
+
+
 def test_one_that_is_asked_for_trains_at_once_from_the_model_in_use(
     world: World, compute: Scripted
 ) -> None:

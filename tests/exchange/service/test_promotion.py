@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -179,6 +182,11 @@ def test_intervals_that_hold_too_often_or_too_rarely_are_not_promoted() -> None:
             other.seconds, other.chance, middle * (other.low / middle) ** factor,
             middle * (other.high / middle) ** factor,
         )  # fmt: skip
+        named = replace(truth.runs, names=tuple(f"site-{i}" for i in range(M)))
+        assert re.fullmatch(
+            r"intervals of cluster site-\d hold \d+% of the times, not 85% to 95%",
+            judge(named, one, wrong, 0.0).why,
+        )
         assert "intervals of cluster" in judge(truth.runs, one, wrong, 0.0).why
 
 

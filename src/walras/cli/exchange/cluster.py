@@ -40,22 +40,26 @@ app.command("import")(import_clusters)
 
 Cluster = Annotated[str, typer.Argument(help="The cluster's name.")]
 _COLUMNS = ("uid", "state", "heard", "slots", "free", "price", "labels", "version")
+_LISTED = ("uid", "state", "heard", "free", "slots", "price")  # what fits into 80 columns
 
 
 @app.command("list")
 def list_clusters(
     server: ServerOption = SERVER,
     token_file: TokenOption = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Show their labels, too.")] = False,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """List clusters with their free slots.
 
     Examples:
 
+      walras cluster list --labels
+
       walras cluster list -o json
     """
     with client_of(server, token_file) as client:
-        emit(client.clusters.list(), output, _COLUMNS)
+        emit(client.clusters.list(), output, (*_LISTED, "labels") if labels else _LISTED)
 
 
 @app.command()

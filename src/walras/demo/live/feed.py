@@ -79,11 +79,14 @@ class Arrivals:
         return len(made)
 
 
-def network_of(name: str) -> str:
-    """The network that a task of the demo runs, by the task's name.
+def network_of(name: str) -> str | None:
+    """The network that a task of the demo runs, by the task's name; None of any other task.
 
     Example:
         >>> network_of("net-110021-a1b2c3-17")
         '110021'
+        >>> network_of("hello") is None
+        True
     """
-    return name.split("-")[1]
+    words = name.split("-")
+    return words[1] if len(words) == 4 and words[0] == "net" else None

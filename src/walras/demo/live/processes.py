@@ -146,7 +146,13 @@ class Processes:
         self._running.append((name, made))
 
     def _look(self, name: str) -> str:
-        return f"see {self.home / f'{name}.log'}"
+        log = self.home / f"{name}.log"
+        with contextlib.suppress(OSError):
+            said = [line.strip() for line in log.read_text(errors="replace").splitlines()[-8:]]
+            wrong = [line for line in said if line.startswith(("error[", "what:", "where:"))]
+            if wrong:
+                return f"see {log}, which ends with: {'; '.join(wrong)}"
+        return f"see {log}"
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:

@@ -81,7 +81,7 @@ class Seen:
 def live(
     settings: LiveSettings,
     stopped: threading.Event,
-    on_link: Callable[[str], None],
+    on_link: Callable[[Seen], None],
     on_look: Callable[[Seen], None],
 ) -> Seen:
     """Run the demo until its time is over or it is stopped; all of its processes end with it.
@@ -89,7 +89,7 @@ def live(
     Args:
         settings: What is asked for.
         stopped: Set to stop it.
-        on_link: Called with the link that signs a browser in.
+        on_link: Called as soon as there is a link that signs a browser in.
         on_look: Called with what was seen, every second.
 
     Returns:
@@ -107,13 +107,12 @@ def live(
         policy.write_text(json.dumps({"rules": {"min_success": FLOOR}}), encoding="utf-8")
         processes.serve(INTERVAL, policy)
         client = processes.client
-        link = client.login_link()
-        on_link(link)
+        seen = Seen("", processes.url, client.login_link(), settings.home, began)
+        on_link(seen)
         world = World.load(settings.seed)
         for cluster in world.clusters:
             world.write(cluster, processes.agent(cluster, SLOTS))
-        score = Score(world, SLOTS)
-        seen = Seen(world.source, processes.url, link, settings.home, began, score=score)
+        seen.source, seen.score = world.source, Score(world, SLOTS)
         _wait_for(client, world.clusters, processes, stopped)
         on_look(seen)
         seen.predictor = teach(client, world, lambda seconds: _pause(stopped, seconds))
@@ -160,6 +159,8 @@ class _Look:
     def __call__(self) -> None:
         seen, client = self._seen, self._client
         seen.states = client.status().tasks
+        active = [one.version for one in client.predictors.list() if one.state == "active"]
+        seen.predictor = active[0] if active else seen.predictor
         found = [one for one in client.rounds.list(most=50) if one.seq > self._first]
         for one in found:
             if one.seq not in self._counted and one.ended is not None:
@@ -186,11 +187,11 @@ class _Look:
         if score is None or one.seq in score.judged:
             return
         runs = [
-            Ran(network_of(run.name), run.cluster, run.granted, run.ended)
+            Ran(network_of(run.name) or "", run.cluster, run.granted, run.ended)
             for run in self._client.rounds.get(one.seq).placements
             if run.granted is not None and run.ended is not None
         ]
         if all(score.world.knows(run.network) for run in runs):
             score.add(one.seq, one.started, runs)
-        else:  # tasks of a demo before, on other data
+        else:  # tasks of somebody else, or of a demo before, on other data
             score.judged.add(one.seq)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 import time
+from pathlib import Path
+from shutil import which
 from typing import Any
 
 from walras.demo.live.run import Seen
@@ -17,7 +21,7 @@ def lines(seen: Seen) -> list[str]:
     states, last = seen.states, seen.last
     running = states.get("leased", 0) + states.get("running", 0)
     return [
-        f"page        {_page(seen)}",
+        f"page        {seen.url}/",
         f"clusters    {seen.source}",
         f"predictor   {_predictor(seen)}",
         f"time        {time.monotonic() - seen.began:.0f} s",
@@ -59,9 +63,16 @@ def record(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _page(seen: Seen) -> str:
+def link_again(seen: Seen) -> str:
+    """The command that makes a new link, for a shell.
+
+    Args:
+        seen: What was seen.
+    """
+    command = which("walras") or Path(sys.executable).with_name("walras")
+    short = "walras" if which("walras") else str(command)
     token = seen.home / "exchange" / "admin.token"
-    return f"{seen.url}/ (a new link: walras login --server {seen.url} --token-file {token})"
+    return shlex.join([short, "login", "--server", seen.url, "--token-file", str(token)])
 
 
 def _predictor(seen: Seen) -> str:

@@ -19,6 +19,7 @@ from starlette.routing import Match
 
 from walras.errors import WalrasError
 from walras.exchange.api import allowed
+from walras.exchange.api.models import NAME
 from walras.exchange.errors import ExchangeError, StaleError
 from walras.exchange.runtime.logs import request_id
 
@@ -224,6 +225,8 @@ def _field(request: Request, item: Mapping[str, Any]) -> dict[str, str]:
 
 def _words(item: Mapping[str, Any]) -> str:
     text = str(item["msg"])
+    if item["type"] == "string_pattern_mismatch" and item["ctx"]["pattern"] == NAME:
+        return "should be lower-case letters, digits and dashes, 1 to 63 of them"
     return text[0].lower() + text[1:]
 
 

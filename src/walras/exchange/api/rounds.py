@@ -78,15 +78,18 @@ async def diff(request: Request, seq: Seq, other: Seq) -> Response:
 
     def work(tx: Transaction) -> dict[str, Any]:
         rounds = [listings.one_round(tx, number) for number in (seq, other)]
-        plans = []
+        plans: list[dict[str, str]] = []
+        names: dict[str, str] = {}
         for number in (seq, other):
             placed, _ = listings.placed(tx, number, owner, _LARGE, None)
             plans.append({one["task"]: one["cluster"] for one in placed})
+            names |= {one["task"]: one["name"] for one in placed}
         figures: dict[str, list[Any]] = {
             name: [one[name] for one in rounds] for name in ("makespan", "bound", "gap")
         }
         figures["placed"] = [len(plan) for plan in plans]
-        moves = moved(*plans)
+        moves = [move | {"name": names[move["task"]]} for move in moved(*plans)]
+        moves.sort(key=lambda move: move["before"] is None or move["after"] is None)
         return {
             "seq": seq,
             "other": other,

@@ -323,6 +323,7 @@ class Move(BaseModel):
     """A task that two rounds placed differently; null where one did not place it."""
 
     task: str
+    name: str = ""
     before: str | None
     after: str | None
 

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from walras.exchange.api.routing import Uid, caller_of, needs
 from walras.exchange.pages.ask import ask, ask_if_allowed
 from walras.exchange.pages.render import PageRoute, shown
+from walras.rounds.blockers import MEANINGS
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -56,8 +57,9 @@ async def _providers(request: Request) -> dict[str, Any]:
 @router.get("/clusters/{uid:name}", openapi_extra=needs("read-or-provider"))
 async def one(request: Request, uid: Uid) -> Response:
     """A cluster: its state and agents, how well its runs were foreseen, drain and cordon."""
-    found, by, status, runs = await asyncio.gather(
+    found, every, by, status, runs = await asyncio.gather(
         ask(request, f"/v1/clusters/{uid}"),
+        ask(request, "/v1/clusters", limit=500),
         _providers(request),
         ask_if_allowed(request, "/v1/status"),
         ask_if_allowed(request, "/v1/observations", cluster=uid, limit=500),
@@ -71,6 +73,8 @@ async def one(request: Request, uid: Uid) -> Response:
         request,
         "cluster.html",
         cluster=found,
+        slots_up=sum(c["slots"] for c in every["items"] if c["state"] == "up" and c["heard"]),
+        meanings=MEANINGS,
         provider=by.get(found["provider"], {"share": None, "cap": None}),
         agents=agents if status else None,
         runs=None if runs is None else runs["items"][:_LISTED],

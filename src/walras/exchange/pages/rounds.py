@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -13,7 +12,7 @@ from walras.exchange.api.rounds import Seq
 from walras.exchange.api.routing import needs
 from walras.exchange.pages.ask import ask, ask_if_allowed
 from walras.exchange.pages.render import PageRoute, shown
-from walras.rounds.blockers import WORDS
+from walras.rounds.blockers import MEANINGS
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -60,7 +59,7 @@ async def one(request: Request, seq: Seq, cursor: Cursor = None) -> Response:
     """A round: its plan and what became of it, its figures, what it left and why."""
     found = await ask(request, f"/v1/rounds/{seq}", limit=_PLACED, cursor=cursor)
     blockers = sorted(found["blockers"].items(), key=lambda item: -item[1])
-    return shown(request, "round.html", round=found, blockers=blockers, words=_CODES)
+    return shown(request, "round.html", round=found, blockers=blockers, words=MEANINGS)
 
 
 @router.get("/rounds/{seq:name}/diff/{other:name}", openapi_extra=needs("read"))
@@ -72,7 +71,3 @@ async def diff(request: Request, seq: Seq, other: Seq) -> Response:
         ask(request, f"/v1/rounds/{other}", limit=1),
     )
     return shown(request, "diff.html", diff=found, rounds=(left, right))
-
-
-_CODES = {code: re.sub(r"\{[^}]*\}", "…", words) for code, words in WORDS.items()}
-"""Code of a blocker -> its words, without its numbers."""

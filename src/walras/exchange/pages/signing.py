@@ -22,11 +22,16 @@ router = APIRouter(route_class=ScopedRoute, include_in_schema=False)
 Link = Annotated[str | None, Query(pattern=r"^wll_[A-Za-z0-9_-]{20,200}$")]
 
 
+def _server(request: Request) -> str:
+    """The address by which the browser has reached the service."""
+    return str(request.base_url).rstrip("/")
+
+
 @router.get("/login", openapi_extra=needs(OPEN))
 async def login(request: Request, link: Link = None) -> Response:
     """Use a link: the browser gets a session; without one, say how to have one."""
     if link is None:
-        return HTMLResponse(bare("login.html", problem=None))
+        return HTMLResponse(bare("login.html", problem=None, server=_server(request)))
     # A browser that looks ahead must not use the link up.
     if "prefetch" in request.headers.get("sec-purpose", ""):
         return Response(status_code=204)
@@ -40,7 +45,7 @@ async def login(request: Request, link: Link = None) -> Response:
     try:
         await asyncio.wrap_future(api_of(request).exchange.submit(work))
     except UnauthorisedError as error:
-        return HTMLResponse(bare("login.html", problem=error), 401)
+        return HTMLResponse(bare("login.html", problem=error, server=_server(request)), 401)
     made = RedirectResponse("/rounds", 303)
     headers = dict(request.scope["headers"])
     made.set_cookie(

@@ -13,6 +13,7 @@ from walras.exchange.api.models import NAME
 from walras.exchange.api.routing import Uid, caller_of, needs
 from walras.exchange.pages.ask import AskError, ask
 from walras.exchange.pages.render import PageRoute, shown
+from walras.exchange.pages.words import BINDING
 from walras.exchange.states import ENDED_TASK, OPEN_TASK
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -64,6 +65,7 @@ async def one(request: Request, uid: Uid) -> Response:
         log=log,
         receipt=receipt,
         ended=found["state"] in ENDED_TASK,
+        binds=BINDING,
     )
 
 

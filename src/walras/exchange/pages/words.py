@@ -5,6 +5,19 @@ from __future__ import annotations
 import datetime
 import math
 
+BINDING = {
+    "": "–",
+    "only": "no other could take it",
+    "quickest": "no other is quicker",
+    "full": "quicker ones are full",
+    "floor": "a quicker one would break the floor of mean success",
+    "provider": "quicker ones are of providers at their bound",
+    "drawn": "it was drawn at random",
+    "reserved": "quicker ones keep their slots for a larger task",
+    "no gain": "a quicker one would gain the plan nothing",
+}
+"""Why a task is on its cluster (:data:`walras.rounds.decision.BINDS`), in words."""
+
 
 def number(value: float | None, digits: int = 3) -> str:
     """A number with few digits and thousands apart; a dash for none.

@@ -15,7 +15,7 @@ from walras.exchange.runtime.held import TIMER, Held
 from walras.exchange.runtime.training import pack
 from walras.exchange.service import learning
 from walras.exchange.service.learning import Model, Rows
-from walras.exchange.service.promotion import Verdict
+from walras.exchange.service.promotion import FIRST, LOOKS, Verdict
 from walras.exchange.store.statements import Transaction
 
 ENOUGH = 50
@@ -44,7 +44,8 @@ class LearningJob:
         """Train a candidate, or compare the one there is; the outcome in words."""
         exchange, asked = self.held.exchange, self.held.job.subject != TIMER
         shadow = exchange.read(lambda tx: learning.in_state(tx, "shadow"))
-        if asked or (shadow is None and exchange.read(learning.fresh) >= self.fresh):
+        fresh = shadow is None and exchange.read(learning.fresh) >= self.fresh
+        if asked or fresh or (shadow is not None and _looked_at_in_vain(shadow)):
             return self._train()
         if shadow is not None:
             return self._judge(shadow)
@@ -109,6 +110,12 @@ class LearningJob:
         else:
             self.held.finish(work, result={"outcome": outcome})
         return outcome
+
+
+def _looked_at_in_vain(shadow: Model) -> bool:
+    """Whether it stayed a shadow after its looks, while as many new runs ended."""
+    seen = int(shadow.scores.get("look", {}).get("runs") or 0)
+    return seen >= FIRST << (LOOKS - 1)
 
 
 def _all(tx: Transaction) -> tuple[Rows, Model | None]:

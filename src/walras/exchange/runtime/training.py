@@ -96,7 +96,14 @@ def score(data: bytes) -> bytes:
     rows, more = unpack(data)
     facts = json.loads(more["prior"])
     runs = promotion.Runs(
-        rows.round, rows.cluster, rows.seconds, rows.success, rows.propensity, rows.size, rows.slots
+        rows.round,
+        rows.cluster,
+        rows.seconds,
+        rows.success,
+        rows.propensity,
+        rows.size,
+        rows.slots,
+        tuple(rows.clusters),
     )
     candidate = predicted(rows, Predictor.from_bytes(more["candidate"]))
     if "active" in more:

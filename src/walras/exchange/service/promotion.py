@@ -25,6 +25,9 @@ ROUNDS = 20
 DAYS = 14.0
 """A candidate that was not promoted by then is rejected."""
 
+LOOKS = 2
+"""A candidate that this many looks did not promote is replaced by one of the runs since."""
+
 MARGIN = 0.01
 """By which an error may be larger, of the active predictor's."""
 COVERED = (0.85, 0.95)
@@ -67,6 +70,7 @@ class Runs:
         propensity: (n,) chance of the cluster where it was drawn, else 1.
         size: (n,) slots that it took.
         slots: (M,) slots of each cluster.
+        names: (M,) uids of the clusters; their numbers where there are none.
     """
 
     round: Longs
@@ -76,6 +80,7 @@ class Runs:
     propensity: Floats
     size: Floats
     slots: Floats
+    names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.cluster)
@@ -155,7 +160,10 @@ def _failed(
     low, high = COVERED
     outside = [i for i, share in covered.items() if not low <= share <= high]
     if outside:
-        return f"intervals of cluster {outside[0]} hold {covered[outside[0]]:.0%}"
+        i = outside[0]
+        name = runs.names[i] if runs.names else str(i)
+        held = f"intervals of cluster {name} hold {covered[i]:.0%} of the times"
+        return f"{held}, not {low:.0%} to {high:.0%}"
     found = makespans(runs, active, candidate, kept)
     scores["makespan"] = dict(zip(("active", "candidate"), found, strict=True))
     if found[1] > found[0] * (1.0 + 1e-9):

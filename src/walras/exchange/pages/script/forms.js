@@ -88,7 +88,15 @@ async function submit(form) {
   }
 }
 
+// A log's ending says which scheduler wrote it, as far as it can.
+const ENDINGS = { csv: "csv", json: "kueue", jsonl: "kueue" };
+
 export function sendForms() {
+  document.addEventListener("change", (event) => {
+    const field = event.target, choice = field.form?.querySelector("[data-by-file]");
+    if (field.type !== "file" || !choice || !field.files.length) return;
+    choice.value = ENDINGS[field.files[0].name.split(".").pop().toLowerCase()] ?? "slurm";
+  });
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("form[data-api]")) return;
     event.preventDefault();

@@ -21,12 +21,35 @@ export function renew(after = last) {
   main.dispatchEvent(new CustomEvent("walras:renew", { detail: after }));
 }
 
+// What stands on the page is of the past once the service has not answered for a while.
+const PATIENCE = 3000; // milliseconds
+const banner = document.querySelector("[data-stale]");
+let waiting = 0;
+
+function silent() {
+  say("not live", "off", "The service does not answer; trying again.");
+  const since = new Date().toLocaleTimeString();
+  waiting ||= setTimeout(() => {
+    banner.textContent = `The service has not answered since ${since}: what stands here is of then. This page goes on trying.`;
+    banner.hidden = false;
+    document.body.classList.add("stale");
+  }, PATIENCE);
+}
+
+function heard() {
+  say("live", "on", "This page renews itself.");
+  clearTimeout(waiting);
+  waiting = 0;
+  banner.hidden = true;
+  if (document.body.classList.replace("stale", "renewed")) renew("now");
+}
+
 export function listen(changed) {
   let source = null;
   const missed = new Set();
   const open = () => {
     source = new EventSource("/changes");
-    source.addEventListener("open", () => say("live", "on", "This page renews itself."));
+    source.addEventListener("open", heard);
     source.addEventListener("change", (event) => {
       last = event.lastEventId;
       for (const topic of event.data.split(" ")) missed.add(topic);
@@ -38,7 +61,7 @@ export function listen(changed) {
       source.close();
       location.assign("/login");
     });
-    source.addEventListener("error", () => say("not live", "off", "The service does not answer; trying again."));
+    source.addEventListener("error", silent);
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden || missed.size === 0) return;
