@@ -37,8 +37,8 @@ function base(palette) {
     animation: false,
     aria: { enabled: true },
     textStyle: { color: palette.text, fontFamily: "system-ui, sans-serif" },
-    legend: { top: 0, textStyle: { color: palette.soft } },
-    grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
+    legend: { type: "scroll", top: 0, textStyle: { color: palette.soft }, pageTextStyle: { color: palette.soft }, pageIconColor: palette.accent },
+    grid: { left: 8, right: 16, top: 50, bottom: 8, containLabel: true }, // legend, then the axes' names
     tooltip: { renderMode: "richText", confine: true, backgroundColor: palette.panel, borderColor: palette.line, textStyle: { color: palette.text } },
     axis,
   };
