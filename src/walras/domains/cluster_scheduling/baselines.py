@@ -7,14 +7,14 @@ import numpy as np
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import quota as quotas
 from walras.domains.cluster_scheduling.cluster import Cluster
-from walras.domains.cluster_scheduling.matrices import Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.types import Floats
 
 
 def greedy(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -31,7 +31,7 @@ def greedy(
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type.
         weight: (jobs,) priorities; 1 when None.
         allowed: (resources, jobs) mask of permitted pairs.
@@ -55,10 +55,11 @@ def greedy(
     for j in np.argsort(-cluster.weight, kind="stable"):
         pairs = slice(cluster.pointer[j], cluster.pointer[j + 1])
         types = cluster.resource[pairs]
-        slice_of_time = np.minimum(1.0, cluster.capacity[types] / (load[types] + cluster.size[j]))
+        asked = load[types] + cluster.size[types, j]
+        slice_of_time = np.minimum(1.0, cluster.capacity[types] / asked)
         best = int(types[np.argmax(cluster.throughput[pairs] * slice_of_time)])
         choice[j] = best
-        load[best] += cluster.size[j]
+        load[best] += cluster.size[best, j]
     share = np.minimum(1.0, cluster.capacity / np.where(load > 0, load, 1.0))
     x = np.zeros((cluster.resources, cluster.jobs))
     x[choice, np.arange(cluster.jobs)] = share[choice]
@@ -67,7 +68,7 @@ def greedy(
 
 def equal_share(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -82,7 +83,7 @@ def equal_share(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -109,13 +110,13 @@ def equal_share(
 def isolated_share(cluster: Cluster) -> Floats:
     """(resources, jobs) shares of time that an equal part of every type gives.
 
-    A part ``weight_j / sum(weight)`` of each type gives ``capacity_i part_j / size_j`` of the time
+    A part ``weight_j / sum(weight)`` of each type gives ``capacity_i part_j / size_ij`` of the time
     there. A small job's shares are scaled down if they exceed all of its time.
     """
     part = cluster.weight / cluster.weight.sum()
     total = cluster.capacity.sum()
     busy = np.minimum(1.0, total * part / cluster.size)
-    return np.outer(cluster.capacity / total, busy)
+    return np.asarray((cluster.capacity / total)[:, None] * busy)
 
 
 def _within(quota: Quota | None, cluster: Cluster, x: Floats) -> Floats:
@@ -127,7 +128,7 @@ def _within(quota: Quota | None, cluster: Cluster, x: Floats) -> Floats:
         member = group >= 0
         used = np.bincount(
             group[member],
-            (cluster.size * x.sum(axis=0))[member],
+            (cluster.size * x).sum(axis=0)[member],
             minlength=len(limits.names),
         )
         factor = np.minimum(1.0, limits.limit / np.where(used > 0, used, 1.0))

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from walras import checks
 from walras.domains.cluster_scheduling import matrices
-from walras.domains.cluster_scheduling.matrices import Matrix, Names, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Names, Sizes, Vector
 from walras.errors import InputError
 from walras.types import Bools, Floats, Ints
 
@@ -25,7 +25,8 @@ class Cluster:
         resource: (pairs,) resource of each pair, ascending within a job.
         demand: (pairs,) job of each pair, ascending.
         pointer: (jobs + 1,) pairs of job j are ``pointer[j]:pointer[j + 1]``.
-        size: (jobs,) GPUs that a job occupies while it runs.
+        size: (resources, jobs) GPUs that a job occupies while it runs on a type; a view where
+            they are the same on every type.
         capacity: (resources,) GPUs of each type.
         weight: (jobs,) priority of each job.
         resource_names: (resources,) labels.
@@ -50,7 +51,7 @@ class Cluster:
     @property
     def jobs(self) -> int:
         """Number of jobs."""
-        return len(self.size)
+        return len(self.weight)
 
     @property
     def resources(self) -> int:
@@ -70,7 +71,7 @@ class Cluster:
 
 def read(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -83,7 +84,8 @@ def read(
     Args:
         throughput: (resources, jobs) work per second of each job on each type: NumPy, a labelled
             DataFrame, or SciPy sparse (absent = cannot run). 0 = cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, > 0; (resources, jobs) where they
+            differ by type.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; all 1 when None.
         allowed: (resources, jobs) mask of permitted pairs; all when None.
@@ -97,9 +99,7 @@ def read(
     speeds = _speeds(throughput, names)
     m, n = speeds.shape
     _check_counts(m, n, names)
-    sizes = matrices.vector(
-        size, "size", names.demands, "demand", n, "give every job the GPUs it occupies"
-    )
+    sizes = matrices.sizes(size, (m, n), names)
     capacities = matrices.vector(
         capacity,
         "capacity",
@@ -133,7 +133,7 @@ def read(
 
 def _names(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     resource_names: Sequence[str] | None,
     demand_names: Sequence[str] | None,
@@ -156,6 +156,8 @@ def _names(
         if frame is not None
         else size.index
         if isinstance(size, pd.Series)
+        else size.columns
+        if isinstance(size, pd.DataFrame)
         else None
     )
     return Names(

@@ -52,7 +52,7 @@ def constant(value: float, count: int) -> Floats:
 
 
 def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool = False) -> Entries:
-    """Entries whose cost is ``churn * sum_ij size_j |x_ij - previous_ij|``.
+    """Entries whose cost is ``churn * sum_ij size_ij |x_ij - previous_ij|``.
 
     A pair that ran before becomes two entries whose sum is x. The kept part, up to the previous
     share, saves the cost of giving it up; the added part pays for itself:
@@ -74,28 +74,27 @@ def with_churn(cluster: Cluster, previous: Matrix, churn: float, *, whole: bool 
     words, remedy = " per GPU", "state it in units of the objective"
     churn = checks.number(churn, "churn", 0.0, words=words, remedy=remedy)
     share, unlisted = _shares(cluster, previous)
-    price = churn * cluster.size
-    paid = float(share @ price[cluster.demand] + unlisted @ price)
+    price = churn * cluster.size[cluster.resource, cluster.demand]
+    paid = float(share @ price) + churn * unlisted
     if whole:
         plain = of_cluster(cluster)
-        return replace(plain, cost=price[cluster.demand] * (1.0 - 2.0 * share), constant=paid)
+        return replace(plain, cost=price * (1.0 - 2.0 * share), constant=paid)
     twice = np.where(share > 0, 2, 1)
     pair = np.repeat(np.arange(cluster.pairs), twice)
     kept = np.zeros(len(pair), dtype=np.bool_)
     kept[np.cumsum(twice)[share > 0] - 2] = True
-    demand = cluster.demand[pair]
     return Entries(
         throughput=cluster.throughput[pair],
         resource=cluster.resource[pair],
-        demand=demand,
-        cost=np.where(kept, -price[demand], price[demand]),
+        demand=cluster.demand[pair],
+        cost=np.where(kept, -price[pair], price[pair]),
         upper=np.where(kept, share[pair], np.inf),
         constant=paid,
     )
 
 
-def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
-    """Previous share of each runnable pair, and of each job on pairs that no longer can run."""
+def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, float]:
+    """Previous share of each runnable pair, and GPUs held on pairs that no longer can run."""
     before = _in_order(cluster, previous)
     row, column, value = before.row, before.col, before.data
 
@@ -111,8 +110,7 @@ def _shares(cluster: Cluster, previous: Matrix) -> tuple[Floats, Floats]:
     listed = pairs[at] == wanted
     share = np.zeros(cluster.pairs)
     np.add.at(share, at[listed], value[listed])
-    unlisted = np.bincount(column[~listed], value[~listed], minlength=cluster.jobs)
-    return share, unlisted.astype(np.float64)
+    return share, float(value[~listed] @ cluster.size[row, column][~listed])
 
 
 def _check_some_known(

@@ -12,7 +12,7 @@ from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling import quota as quotas
-from walras.domains.cluster_scheduling.matrices import Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.short_repr import short_repr
 from walras.types import Floats
@@ -72,7 +72,7 @@ class Evaluation:
 
 def evaluate(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     x: npt.ArrayLike,
     weight: Vector | None = None,
@@ -84,7 +84,7 @@ def evaluate(
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type.
         x: (resources, jobs) shares of time; a labelled frame is matched by label.
         weight: (jobs,) priorities; 1 when None.
@@ -117,8 +117,8 @@ def evaluate(
         remedy="use 0 where a job does not run",
     )
     speeds = cluster.dense()
-    held = cluster.size * shares.sum(axis=0)
-    used = shares @ cluster.size
+    gpus = cluster.size * shares
+    held, used = gpus.sum(axis=0), gpus.sum(axis=1)
     excess = [
         np.max(used / cluster.capacity) - 1,
         np.max(shares.sum(axis=0)) - 1,

@@ -18,6 +18,7 @@ from walras.types import Bools, Floats
 Labels = tuple[str, ...]
 Matrix = npt.ArrayLike | pd.DataFrame | sp.sparray | sp.spmatrix
 Vector = npt.ArrayLike | pd.Series
+Sizes = npt.ArrayLike | pd.Series | pd.DataFrame
 SPARSE = (sp.sparray, sp.spmatrix)
 _Array = TypeVar("_Array", npt.NDArray[Any], sp.csc_array)
 _SHAPES = (
@@ -108,6 +109,41 @@ def vector(
 
     endless = "give a number; where nothing limits, one larger than all that can be used"
     checks.refuse_first(~np.isfinite(array), array, where, allowed="finite and > 0", remedy=endless)
+    return checks.within(array, where, above=0.0, remedy=remedy)
+
+
+def sizes(given: Sizes, shape: tuple[int, int], names: Names) -> Floats:
+    """GPUs of every job on every type: one number a job, or one for each type and job.
+
+    Args:
+        given: (jobs,) or (resources, jobs); a labelled Series or frame is matched by label.
+        shape: Resources and jobs.
+        names: Labels of both sides.
+
+    Returns:
+        (resources, jobs) sizes; a view of one row where they are the same on every type.
+
+    Raises:
+        InputError: Wrong shape or labels, or a number that is not finite and > 0.
+    """
+    remedy = "give every job the GPUs it occupies"
+    if not isinstance(given, pd.DataFrame) and np.ndim(checks.numeric(given, "size")) < 2:
+        alone = vector(given, "size", names.demands, "demand", shape[1], remedy)
+        return np.broadcast_to(alone, shape)
+    if isinstance(given, pd.DataFrame) and names.resources and names.demands:
+        given = aligned(given, names.resources, names.demands, "size")
+    array = shaped(checks.numeric(given, "size"), shape, "size", "as throughput, or one a demand")
+
+    def where(at: tuple[int, ...]) -> str:
+        return f"size[{names.resource(at[0])}, {names.demand(at[1])}]"
+
+    checks.refuse_first(
+        ~np.isfinite(array),
+        array,
+        where,
+        allowed="finite and > 0",
+        remedy="give any size where a job cannot run: its throughput of 0 says so",
+    )
     return checks.within(array, where, above=0.0, remedy=remedy)
 
 

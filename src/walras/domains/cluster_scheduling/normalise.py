@@ -9,13 +9,13 @@ import numpy as np
 from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling.baselines import isolated_share
-from walras.domains.cluster_scheduling.matrices import Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.types import Floats
 
 
 def normalise(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     *,
     per: Literal["gpu", "share"] = "gpu",
@@ -24,7 +24,7 @@ def normalise(
 
     ``per="gpu"``: in average GPUs of this cluster, as Gavel and DeDe do,
 
-        T_ij size_j / (sum_i capacity_i T_ij / sum_i capacity_i);
+        T_ij / (sum_i (capacity_i / size_ij) T_ij / sum_i capacity_i);
 
     ``per="share"``: relative to the job's throughput with an equal, isolated share of every type
     (:func:`~walras.domains.cluster_scheduling.equal_share`); 1 means that the job is as well off as
@@ -32,7 +32,7 @@ def normalise(
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type.
         per: The unit.
 
@@ -51,7 +51,7 @@ def normalise(
     checks.one_of(per, "per", ("gpu", "share"))
     cluster = clusters.read(throughput, size, capacity)
     if per == "gpu":
-        share = np.outer(cluster.capacity / cluster.capacity.sum(), 1.0 / cluster.size)
+        share = (cluster.capacity / cluster.capacity.sum())[:, None] / cluster.size
     else:
         share = isolated_share(cluster)
     dense = cluster.dense()

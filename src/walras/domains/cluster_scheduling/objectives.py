@@ -2,14 +2,15 @@
 
 All of them choose shares of time x_ij >= 0 of job j on resource type i, with
 
-    sum_j size_j x_ij <= capacity_i,    sum_i x_ij <= 1,
+    sum_j size_ij x_ij <= capacity_i,    sum_i x_ij <= 1,
 
 and act through the job's throughput y_j = sum_i throughput_ij x_ij.
 
 Common arguments:
     throughput: (resources, jobs) work per second; NumPy, labelled DataFrame or SciPy sparse;
         0 or absent = cannot run.
-    size: (jobs,) GPUs that a job occupies while it runs, > 0.
+    size: (jobs,) GPUs that a job occupies while it runs, > 0; (resources, jobs) where they differ
+        by type, such as 3 GPUs of one type or 30 of another.
     capacity: (resources,) GPUs of each type, > 0.
     weight: (jobs,) priorities, > 0; 1 when None.
     allowed: (resources, jobs) mask of permitted pairs; all when None.
@@ -34,7 +35,7 @@ from walras.domains.cluster_scheduling import quota as quotas
 from walras.domains.cluster_scheduling import rows
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
-from walras.domains.cluster_scheduling.matrices import Matrix, Vector
+from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.domains.cluster_scheduling.quota import Quota
 from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
@@ -63,7 +64,7 @@ class Options(TypedDict, total=False):
 
 def max_min(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -78,7 +79,7 @@ def max_min(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -105,7 +106,7 @@ def max_min(
 
 def leximin(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -125,7 +126,7 @@ def leximin(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -153,7 +154,7 @@ def leximin(
 
 def min_makespan(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     steps: Vector,
     allowed: Matrix | None = None,
@@ -171,7 +172,7 @@ def min_makespan(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         steps: (jobs,) work left of each job, > 0, in the unit of ``throughput`` times seconds.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -232,7 +233,7 @@ def _whole(problem: Separable) -> Separable:
 
 def proportional_fairness(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -246,7 +247,7 @@ def proportional_fairness(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -271,7 +272,7 @@ def proportional_fairness(
 
 def alpha_fair(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -289,7 +290,7 @@ def alpha_fair(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -332,7 +333,7 @@ def alpha_fair(
 
 def _check_decades(cluster: Cluster, alpha: float) -> None:
     """Refuse alpha if the slowest job's slope ``y^-alpha`` at an equal share is out of range."""
-    share = min(1.0, float(np.sum(cluster.capacity) / np.sum(cluster.size)))
+    share = min(1.0, float(np.sum(cluster.capacity) / np.sum(cluster.size.min(axis=0))))
     least = share * float(np.min(cluster.best()))
     if alpha * abs(np.log10(least)) > _DECADES:
         raise InputError(
@@ -347,7 +348,7 @@ def _check_decades(cluster: Cluster, alpha: float) -> None:
 
 def total_throughput(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -358,7 +359,7 @@ def total_throughput(
     Args:
         throughput: (resources, jobs) work per second; array, labelled frame or SciPy sparse; 0
             where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
@@ -399,7 +400,7 @@ class _Case:
     def of(
         cls,
         throughput: Matrix,
-        size: Vector,
+        size: Sizes,
         capacity: Vector,
         weight: Vector | None,
         allowed: Matrix | None,

@@ -58,13 +58,13 @@ class Block:
 
 
 def capacity(cluster: Cluster, entries: Entries) -> Block:
-    """``sum_j size_j x_ij <= capacity_i``: GPUs of each type, averaged over the round."""
+    """``sum_j size_ij x_ij <= capacity_i``: GPUs of each type, averaged over the round."""
     m = cluster.resources
     return Block(
         "capacity",
         cluster.resource_names,
         entries.resource,
-        lambda: cluster.size[entries.demand],
+        lambda: cluster.size[entries.resource, entries.demand],
         cluster.capacity,
         np.full(m, Side.RESOURCE, np.int8),
         np.arange(m, dtype=np.int32),
@@ -130,7 +130,7 @@ def _per_job(
 
 
 def quotas(cluster: Cluster, entries: Entries, limits: Limits) -> list[Block]:
-    """``sum_(j in group) sum_i size_j x_ij <= limit``: one block for each depth of nesting."""
+    """``sum_(j in group) sum_i size_ij x_ij <= limit``: one block for each depth of nesting."""
     blocks = []
     for depth, group in enumerate(limits.level):
         here = np.unique(group[group >= 0])
@@ -145,7 +145,7 @@ def quotas(cluster: Cluster, entries: Entries, limits: Limits) -> list[Block]:
                 "quota" if depth == 0 else f"quota, depth {depth + 1}",
                 [limits.names[g] for g in here],
                 position[group][entries.demand],
-                lambda: cluster.size[entries.demand],
+                lambda: cluster.size[entries.resource, entries.demand],
                 limits.limit[here],
                 np.where(alone, Side.DEMAND, Side.COUPLED).astype(np.int8),
                 np.where(alone, first, -1).astype(np.int32),
