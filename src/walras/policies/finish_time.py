@@ -46,8 +46,8 @@ def finish_time_fairness(by_speed: bool = True, *, tolerance: float = 1e-3) -> P
             snapshot.size,
             snapshot.workers,
             snapshot.left,
-            age=snapshot.at - snapshot.arrival,
-            alone=alone + snapshot.left / rate,
+            elapsed=snapshot.at - snapshot.arrival,
+            isolated=alone + snapshot.left / rate,
             tolerance=tolerance,
             spread=True,
         )

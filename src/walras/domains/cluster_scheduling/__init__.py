@@ -9,7 +9,7 @@ depend on any solver.
 
 from walras.domains.cluster_scheduling.baselines import equal_share, greedy
 from walras.domains.cluster_scheduling.evaluate import Evaluation, evaluate
-from walras.domains.cluster_scheduling.finish_time import FinishTime, finish_time_fairness
+from walras.domains.cluster_scheduling.finish_time import FinishTimes, finish_time_fairness
 from walras.domains.cluster_scheduling.normalise import normalise
 from walras.domains.cluster_scheduling.objectives import (
     alpha_fair,
@@ -23,7 +23,7 @@ from walras.domains.cluster_scheduling.quota import Quota
 
 __all__ = [
     "Evaluation",
-    "FinishTime",
+    "FinishTimes",
     "Quota",
     "alpha_fair",
     "equal_share",

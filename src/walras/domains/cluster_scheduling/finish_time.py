@@ -1,185 +1,283 @@
-"""Finish-time fairness: no job should end much later than it would with its part of the cluster."""
+"""Finish-time fairness: no job ends much later than on a cluster of its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from scipy.optimize import brentq
 
 from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
+from walras.domains.cluster_scheduling import matrices
+from walras.domains.cluster_scheduling.baselines import isolated_share
 from walras.domains.cluster_scheduling.cluster import Cluster
-from walras.domains.cluster_scheduling.matrices import Matrix, Vector
-from walras.domains.cluster_scheduling.objectives import max_min
+from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
+from walras.domains.cluster_scheduling.objectives import Options, max_min
+from walras.errors import InputError
+from walras.short_repr import short_repr
 from walras.solution import Solution
 from walras.solving import solve
+from walras.status import Status
 from walras.types import Floats
 
-_MOST = 40  # linear programs
-_ABOVE = 1 + 1e-12
+_STEPS = 50  # levels that are tried; five or six suffice
+_LEAST = 1e-10  # tolerance of such a problem
+_ROUNDING = 1e-15  # of a root, relative
+_SHARP = 0.1  # share of the tolerance that a level's max-min problem may miss
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
-class FinishTime:
-    """Shares of time by finish-time fairness, and how near to the best ones they are proved.
+class FinishTimes:
+    """An allocation of least finish-time ratio, with its proof.
 
     Attributes:
+        value: The largest ratio of a job, ``max_j ratio_j``.
+        bound: Ratio that no allocation is below.
+        ratio: (jobs,) time that the job takes in all, over the time on a cluster of its own.
         x: (resources, jobs) shares of time.
-        value: The largest ratio of a job's time to end to its time alone, at these shares.
-        bound: No shares have a smaller largest ratio.
-        ratio: (jobs,) the ratio of each job.
-        prices: (resources,) price of a worker of each type, in units of the bounding sum.
-        programs: Linear programs that were solved.
+        prices: (resources,) how much the ratio falls for one more GPU of each type.
+        status: ``optimal`` where the gap is within the tolerance.
+        solution: The max-min problem of the best level, solved: its rows, prices and explanations.
+        tolerance: The relative gap that was asked for.
 
     Example:
         >>> from walras.domains import cluster_scheduling as cs
-        >>> found = cs.finish_time_fairness(
-        ...     [[1.0, 1.0]], [1, 1], [1], [100, 100], age=[0, 0], alone=[200, 200]
-        ... )
-        >>> found.ratio.round(3).tolist(), found.x.round(3).tolist()
-        ([1.0, 1.0], [[0.5, 0.5]])
+        >>> found = cs.finish_time_fairness([[1.0, 1.0]], [1, 1], [1], [60, 60], elapsed=[0, 60])
+        >>> round(found.value, 3), found.ratio.round(3), found.status
+        (1.0, array([1., 1.]), <Status.OPTIMAL: 'optimal'>)
     """
 
-    x: Floats
     value: float
     bound: float
     ratio: Floats
+    x: Floats
     prices: Floats
-    programs: int
+    status: Status
+    solution: Solution
+    tolerance: float
 
     @property
     def gap(self) -> float:
-        """How far the value may be from the best one, relative to it."""
+        """``(value - bound) / value``."""
         return (self.value - self.bound) / self.value
 
 
 def finish_time_fairness(
     throughput: Matrix,
-    size: Vector,
+    size: Sizes,
     capacity: Vector,
     steps: Vector,
+    elapsed: Vector | None = None,
+    isolated: Vector | None = None,
+    weight: Vector | None = None,
+    allowed: Matrix | None = None,
     *,
-    age: Vector,
-    alone: Vector,
-    tolerance: float = 1e-4,
+    tolerance: float = 1e-6,
     spread: bool = False,
     engine: str = "auto",
-) -> FinishTime:
-    """Minimise the largest ratio of the time that a job takes to its time alone.
+    **options: Unpack[Options],
+) -> FinishTimes:
+    """Minimise the largest ratio of a job's time to its time on a cluster of its own.
 
-    Job j of age a_j, with n_j steps left at y_j steps a second, ends after ρ_j = (a_j + n_j / y_j)
-    / d_j times the seconds d_j that it would take alone with its part of the cluster. The largest
-    ρ_j is minimised: at a trial value ρ the rates n_j / (ρ d_j - a_j) that it demands go into a
-    linear program of max-min fairness. Its prices λ_j ≥ 0 bound every allocation,
-    Σ_j λ_j y_j ≤ B, so the root ρ of Σ_j λ_j n_j / (ρ d_j - a_j) = B is a lower bound, and the next
-    trial. The trials rise to the optimum. Sources: Mahajan et al., NSDI 2020 (Themis); Narayanan
-    et al., OSDI 2020, section 4.2; the bound is Dinkelbach's method, 1967.
+    The ratio of job j is ``weight_j (elapsed_j + steps_j / y_j) / isolated_j``. A ratio r is within
+    reach if the max-min problem with weights ``w_j(r) = steps_j / (r isolated_j / weight_j -
+    elapsed_j)`` has a value of one or more. Each such problem gives an allocation, so a ratio, and
+    prices l_j of its jobs, so a bound: every allocation keeps ``sum_j l_j y_j / w_j <= bound``, and
+    the ratios below the root of ``sum_j l_j w_j(r) / w_j = bound`` would break that. The root is
+    the next ratio to try (Newton's method). Source: Mahajan et al., NSDI 2020 (Themis); Narayanan
+    et al., OSDI 2020 (section 4.2).
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.
-        size: (jobs,) GPUs that a job occupies while it runs, > 0.
+        size: (jobs,) GPUs that a job occupies while it runs, or (resources, jobs), > 0.
         capacity: (resources,) GPUs of each type, > 0.
-        steps: (jobs,) work left of each job, > 0.
-        age: (jobs,) seconds since each job arrived, >= 0.
-        alone: (jobs,) seconds from arrival to end of each job alone, > 0.
+        steps: (jobs,) work left of each job, > 0, in the unit of ``throughput`` times seconds.
+        elapsed: (jobs,) seconds since each job arrived, >= 0; 0 if None.
+        isolated: (jobs,) seconds in all that each job takes with an equal share of the cluster of
+            its own, > 0; ``elapsed`` and what is left at that pace if None.
+        weight: (jobs,) priorities, > 0; a job of weight 2 should have half the ratio of others.
+        allowed: (resources, jobs) mask of permitted pairs; all if None.
         tolerance: Largest relative gap.
-        spread: Whether a last program by the interior engine spreads the time that the least ratio
-            leaves over, which a vertex gives to few jobs.
-        engine: Of :func:`walras.solve`, for the linear programs.
+        spread: Whether the time that the least ratio leaves over is spread over many jobs, as the
+            interior engine does; a vertex gives it to few.
+        engine: Engine of :func:`walras.solve` for the max-min problems.
+        **options: ``quota``, ``resource_names``, ``demand_names``.
 
     Returns:
-        The shares with value and bound.
+        The allocation with its ratios, prices and proof.
 
     Raises:
-        InputError: The data cannot be used; names the array, the index and the remedy.
+        InputError: The data cannot be used, or churn is given; names what, where and the remedy.
 
     Example:
         >>> from walras.domains import cluster_scheduling as cs
-        >>> found = cs.finish_time_fairness(
-        ...     [[1.0, 1.0]], [1, 1], [1], [100, 100], age=[0, 50], alone=[200, 200]
-        ... )
-        >>> round(found.value, 3), found.gap < 1e-4
-        (1.14, True)
+        >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
+        >>> found = cs.finish_time_fairness(speed, size, gpus, steps=[60, 30, 40])
+        >>> round(found.value, 3), found.ratio.round(3)
+        (0.875, array([0.875, 0.875, 0.875]))
     """
-    cluster = clusters.read(throughput, size, capacity, steps)
-    n = cluster.jobs
-    ages = checks.within(checks.shaped(checks.numeric(age, "age"), (n,), "age"), "age", 0.0)
-    lasts = checks.shaped(checks.numeric(alone, "alone"), (n,), "alone")
-    case = _Case(cluster, cluster.weight, ages, checks.within(lasts, "alone", above=0.0))
-    tolerance = checks.number(tolerance, "tolerance", above=0.0)
-    bound, programs, prices = case.least(), 0, np.zeros(cluster.resources)
-    x, ratio = np.zeros_like(case.speed), np.full(n, np.inf)
-    while programs < _MOST:
-        programs += 1
-        found = case.program(bound, engine)
-        ratio_there = case.ratios(found.x)
-        if ratio_there.max() < ratio.max():
-            x, ratio = found.x, ratio_there
-        # The rows of the program are y_j / rate_j >= t.
-        pulls = np.abs(np.asarray(found.prices["throughput"])) / case.rates(bound)
-        costs = np.abs(np.asarray(found.prices["capacity"]))
-        root = case.root(pulls, costs, bound)
-        still = root <= bound * (1 + 1e-13)
-        if not still:
-            bound, prices = root, costs
-        if still or ratio.max() - bound <= tolerance * ratio.max():
+    tolerance = checks.number(tolerance, "tolerance", above=0.0, below=1.0)
+    _refuse_churn(options)
+    jobs = _Jobs.of(throughput, size, capacity, steps, elapsed, isolated, weight, allowed, options)
+    sharp = max(_SHARP * tolerance, _LEAST)
+    bound, ratio, levels = jobs.alone, jobs.start, list[_Level]()
+
+    def tried(ratio: float, engine: str) -> _Level:
+        problem = max_min(throughput, size, capacity, jobs.weights(ratio), allowed, **options)
+        return _Level.of(jobs, ratio, solve(problem, engine=engine, tolerance=sharp))
+
+    for _ in range(_STEPS):
+        levels.append(tried(ratio, engine))
+        bound = max(bound, levels[-1].bound)
+        value = min(level.value for level in levels)
+        stopped = levels[-1].solution.status == Status.INTERRUPTED
+        if value - bound <= tolerance * value or stopped or bound == ratio:
             break
-    if spread:
-        found = case.program(bound, "interior")
-        programs, spread_ratio = programs + 1, case.ratios(found.x)
-        if spread_ratio.max() <= max(ratio.max(), bound / (1 - tolerance)):
-            x, ratio = found.x, spread_ratio
-    return FinishTime(x, float(ratio.max()), bound, ratio, prices, programs)
+        ratio = bound
+    best = min(levels, key=lambda level: level.value)
+    if spread and not stopped:
+        last = tried(bound, "interior")
+        best = last if last.value <= max(best.value, bound / (1.0 - tolerance)) else best
+    return best.found(jobs, bound, tolerance, stopped)
 
 
 @dataclass(frozen=True, eq=False)
-class _Case:
-    """The checked data: steps left, ages and seconds alone of each job."""
+class _Jobs:
+    """Work and times of the jobs.
+
+    Attributes:
+        cluster: The pairs that can run.
+        steps: (jobs,) work left.
+        elapsed: (jobs,) seconds since arrival.
+        due: (jobs,) seconds in all for a ratio of one.
+    """
 
     cluster: Cluster
     steps: Floats
-    age: Floats
-    alone: Floats
+    elapsed: Floats
+    due: Floats
+
+    @classmethod
+    def of(
+        cls,
+        throughput: Matrix,
+        size: Sizes,
+        capacity: Vector,
+        steps: Vector,
+        elapsed: Vector | None,
+        isolated: Vector | None,
+        weight: Vector | None,
+        allowed: Matrix | None,
+        options: Options,
+    ) -> _Jobs:
+        names = {name: options.get(name) for name in ("resource_names", "demand_names")}
+        cluster = clusters.read(throughput, size, capacity, weight, allowed, **names)
+        known = cluster.demand_names
+
+        def times(given: Vector, name: str, remedy: str, *, zero: bool = False) -> Floats:
+            return matrices.vector(given, name, known, "demand", len(known), remedy, zero=zero)
+
+        work = times(steps, "steps", "give every job the work it has left; leave others out")
+        since = (
+            np.zeros(cluster.jobs)
+            if elapsed is None
+            else times(elapsed, "elapsed", "give the seconds since each job arrived", zero=True)
+        )
+        pace = np.sum(cluster.dense() * isolated_share(cluster), axis=0)
+        alone = (
+            since + work / pace
+            if isolated is None
+            else times(isolated, "isolated", "give the seconds each job takes on its share")
+        )
+        return cls(cluster, work, since, alone / cluster.weight)
 
     @property
-    def speed(self) -> Floats:
-        return self.cluster.dense()
+    def start(self) -> float:
+        """The ratio at an equal share of every type."""
+        pace = np.sum(self.cluster.dense() * isolated_share(self.cluster), axis=0)
+        return max(self.alone, float(np.max(self.ratios(pace))))
 
-    def least(self) -> float:
-        """The largest ratio where each job has its fastest type all the time."""
-        return float(((self.age + self.steps / self.cluster.best()) / self.alone).max())
+    @property
+    def alone(self) -> float:
+        """The ratio that no allocation is below: each job on its best type all the time."""
+        return float(np.max(self.ratios(self.cluster.best())))
 
-    def rates(self, ratio: float) -> Floats:
-        """(jobs,) steps a second that a ratio demands."""
-        return np.asarray(self.steps / (ratio * self.alone - self.age))
-
-    def program(self, ratio: float, engine: str) -> Solution:
-        """The program of max-min fairness towards the rates that a ratio demands."""
-        cluster = self.cluster
-        problem = max_min(self.speed, cluster.size, cluster.capacity, self.rates(ratio))
-        return solve(problem, engine=engine)
-
-    def ratios(self, x: Floats) -> Floats:
-        """(jobs,) the ratio of each job at shares of time."""
-        rate = (self.speed * x).sum(axis=0)
+    def ratios(self, pace: Floats) -> Floats:
+        """(jobs,) ratios at given throughputs."""
         with np.errstate(divide="ignore"):
-            return np.asarray((self.age + self.steps / rate) / self.alone)
+            return np.asarray((self.elapsed + self.steps / pace) / self.due)
 
-    def root(self, pulls: Floats, costs: Floats, low: float) -> float:
-        """The lower bound that prices prove, at least ``low``.
+    def weights(self, ratio: float) -> Floats:
+        """(jobs,) throughputs that a ratio asks for."""
+        return np.asarray(self.steps / (ratio * self.due - self.elapsed))
 
-        Σ_j λ_j y_j is at most the worth of all workers and of each job's time, at any prices.
-        """
-        profit = pulls * self.speed - np.multiply.outer(costs, self.cluster.size)
-        most = float(costs @ self.cluster.capacity + np.maximum(profit.max(axis=0), 0.0).sum())
 
-        def excess(ratio: float) -> float:
-            return float(pulls @ self.rates(ratio)) - most
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """What the max-min problem of a ratio says.
 
+    Attributes:
+        tried: The ratio.
+        solution: Its max-min problem, solved.
+        value: The ratio of its allocation.
+        bound: The ratio that no allocation is below, by its prices.
+    """
+
+    tried: float
+    solution: Solution
+    value: float
+    bound: float
+
+    @classmethod
+    def of(cls, jobs: _Jobs, ratio: float, solution: Solution) -> _Level:
+        pace = np.sum(jobs.cluster.dense() * solution.x, axis=0)
+        price = solution.prices["throughput"]
+        # What the jobs' prices lack to one stands on the scalar's ceiling.
+        most = solution.bound - (1.0 - price.sum()) * float(solution.problem.scalar_upper[0])
+        wanted = jobs.weights(ratio)
+
+        def excess(lower: float) -> float:
+            return float(price @ (jobs.weights(lower) / wanted)) - most
+
+        low = jobs.alone
         if most <= 0.0 or excess(low) <= 0.0:
-            return low
-        high = 2.0 * low
-        while excess(high) > 0.0:
-            high *= 2.0
-        return max(low, float(brentq(excess, low, high, xtol=1e-12 * low)) / _ABOVE)
+            bound = low
+        else:
+            high = 2.0 * max(ratio, low)
+            while excess(high) > 0.0:
+                high *= 2.0
+            bound = float(brentq(excess, low, high, xtol=1e-300, rtol=_ROUNDING))
+        return cls(ratio, solution, float(np.max(jobs.ratios(pace))), bound)
+
+    def found(self, jobs: _Jobs, bound: float, tolerance: float, stopped: bool) -> FinishTimes:
+        """The result, of which this is the best level."""
+        pace = np.sum(jobs.cluster.dense() * self.solution.x, axis=0)
+        slope = self.solution.prices["throughput"] @ (
+            jobs.due / (self.tried * jobs.due - jobs.elapsed)
+        )
+        proved = self.value - bound <= tolerance * self.value
+        short = Status.INTERRUPTED if stopped else Status.INACCURATE
+        return FinishTimes(
+            value=self.value,
+            bound=min(bound, self.value),
+            ratio=jobs.ratios(pace),
+            x=self.solution.x,
+            prices=self.solution.prices["capacity"] / max(slope, np.finfo(float).tiny),
+            status=Status.OPTIMAL if proved else short,
+            solution=self.solution,
+            tolerance=tolerance,
+        )
+
+
+def _refuse_churn(options: Options) -> None:
+    for name in ("previous", "churn"):
+        if name in options:
+            raise InputError(
+                "is given, but a ratio of times has no price of GPUs",
+                where=name,
+                allowed="quota, resource_names and demand_names",
+                remedy="leave it out, or use min_makespan or max_min, whose unit it can have",
+            )

@@ -85,7 +85,14 @@ def shaped(array: _Array, shape: tuple[int, ...], where: str, words: str) -> _Ar
 
 
 def vector(
-    given: Vector, name: str, known: Labels | None, side: str, length: int, remedy: str
+    given: Vector,
+    name: str,
+    known: Labels | None,
+    side: str,
+    length: int,
+    remedy: str,
+    *,
+    zero: bool = False,
 ) -> Floats:
     """Check a vector of positive numbers; a labelled Series is matched by label.
 
@@ -96,6 +103,7 @@ def vector(
         side: ``resource`` or ``demand``, for errors.
         length: Expected number.
         remedy: Remedy for a number that is not positive.
+        zero: Whether 0 is allowed.
 
     Raises:
         InputError: Wrong length, unknown or missing label, or a number that is not > 0.
@@ -108,7 +116,10 @@ def vector(
         return f"{name}[{at[0]}]" + (f" ({known[at[0]]})" if known else "")
 
     endless = "give a number; where nothing limits, one larger than all that can be used"
-    checks.refuse_first(~np.isfinite(array), array, where, allowed="finite and > 0", remedy=endless)
+    allowed = f"finite and {'>= 0' if zero else '> 0'}"
+    checks.refuse_first(~np.isfinite(array), array, where, allowed=allowed, remedy=endless)
+    if zero:
+        return checks.within(array, where, 0.0, remedy=remedy)
     return checks.within(array, where, above=0.0, remedy=remedy)
 
 
