@@ -31,7 +31,7 @@ def test_a_job_alone_has_an_equal_part() -> None:
     found = finish_time_fairness()(jobs)
     assert found.notes["rate"].tolist() == [1.0, 0.75]
     stated = cluster_scheduling.finish_time_fairness(
-        [[1.0, 1.0]], [1, 2], [3], [50, 60], age=[100, 100], alone=[50, 80]
+        [[1.0, 1.0]], [1, 2], [3], [50, 60], elapsed=[100, 100], isolated=[50, 80]
     )
     assert found.value == pytest.approx(stated.value, rel=1e-3)
 

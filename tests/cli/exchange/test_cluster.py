@@ -29,7 +29,9 @@ def test_labels_and_the_provider_are_offered(walras: Run) -> None:
     (found,) = json.loads(walras("cluster", "list", "-o", "json"))
     assert found["labels"] == {"gpu": "h100", "zone": "n"}
     assert (found["provider"], found["free"]) == ("acme", 8)
-    line = next(line for line in walras("cluster", "list").splitlines() if "east" in line)
+    assert all(len(line) <= 80 for line in walras("cluster", "list").splitlines())
+    listed = walras("cluster", "list", "--labels").splitlines()
+    line = next(line for line in listed if "east" in line)
     assert "gpu=h100" in line
 
 

@@ -173,8 +173,15 @@ class _Jobs:
         allowed: Matrix | None,
         options: Options,
     ) -> _Jobs:
-        names = {name: options.get(name) for name in ("resource_names", "demand_names")}
-        cluster = clusters.read(throughput, size, capacity, weight, allowed, **names)
+        cluster = clusters.read(
+            throughput,
+            size,
+            capacity,
+            weight,
+            allowed,
+            resource_names=options.get("resource_names"),
+            demand_names=options.get("demand_names"),
+        )
         known = cluster.demand_names
 
         def times(given: Vector, name: str, remedy: str, *, zero: bool = False) -> Floats:
@@ -236,7 +243,9 @@ class _Level:
         pace = np.sum(jobs.cluster.dense() * solution.x, axis=0)
         price = solution.prices["throughput"]
         # What the jobs' prices lack to one stands on the scalar's ceiling.
-        most = solution.bound - (1.0 - price.sum()) * float(solution.problem.scalar_upper[0])
+        most = float(solution.bound) - (1.0 - float(price.sum())) * float(
+            solution.problem.scalar_upper[0]
+        )
         wanted = jobs.weights(ratio)
 
         def excess(lower: float) -> float:
@@ -255,9 +264,8 @@ class _Level:
     def found(self, jobs: _Jobs, bound: float, tolerance: float, stopped: bool) -> FinishTimes:
         """The result, of which this is the best level."""
         pace = np.sum(jobs.cluster.dense() * self.solution.x, axis=0)
-        slope = self.solution.prices["throughput"] @ (
-            jobs.due / (self.tried * jobs.due - jobs.elapsed)
-        )
+        steepness = jobs.due / (self.tried * jobs.due - jobs.elapsed)
+        slope = float(self.solution.prices["throughput"] @ steepness)
         proved = self.value - bound <= tolerance * self.value
         short = Status.INTERRUPTED if stopped else Status.INACCURATE
         return FinishTimes(
@@ -265,7 +273,7 @@ class _Level:
             bound=min(bound, self.value),
             ratio=jobs.ratios(pace),
             x=self.solution.x,
-            prices=self.solution.prices["capacity"] / max(slope, np.finfo(float).tiny),
+            prices=self.solution.prices["capacity"] / max(slope, 1e-300),
             status=Status.OPTIMAL if proved else short,
             solution=self.solution,
             tolerance=tolerance,
