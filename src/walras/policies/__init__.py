@@ -8,14 +8,17 @@ from walras.policies.fifo import fifo
 from walras.policies.finish_time import finish_time_fairness
 from walras.policies.las import las
 from walras.policies.makespan import makespan
+from walras.policies.named import NAMED, named
 from walras.policies.proportional import proportional_fairness
 
 __all__ = [
+    "NAMED",
     "allox",
     "exchange",
     "fifo",
     "finish_time_fairness",
     "las",
     "makespan",
+    "named",
     "proportional_fairness",
 ]

@@ -9,8 +9,20 @@ from __future__ import annotations
 from walras.simulate.cluster import Cluster
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.load_trace import FORMATS, load_trace
+from walras.simulate.metrics import by_kind, summary
 from walras.simulate.result import STATES, Run
 from walras.simulate.run import run
 from walras.simulate.trace import Trace
 
-__all__ = ["FORMATS", "STATES", "Cluster", "Run", "Trace", "gavel_trace", "load_trace", "run"]
+__all__ = [
+    "FORMATS",
+    "STATES",
+    "Cluster",
+    "Run",
+    "Trace",
+    "by_kind",
+    "gavel_trace",
+    "load_trace",
+    "run",
+    "summary",
+]

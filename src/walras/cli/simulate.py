@@ -1,0 +1,177 @@
+"""``walras simulate``: policies on traces of jobs, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.output import Format, OutputOption, emit
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.solving import ShowProgress
+from walras.cli.common.streams import put, tell
+from walras.cli.exchange.connect import key_values
+from walras.errors import InputError
+from walras.policies.named import NAMED, named
+from walras.reports.tables import Table, of_frame
+from walras.simulate import Run, Trace, by_kind, run, summary
+from walras.simulate.scenario import EXAMPLE, Scenario, read_scenario
+
+HELP = """Run a policy on a trace of jobs in virtual time.
+
+CONFIG is a TOML file; options replace what it says. `walras simulate
+example` prints one. Without a trace, the stream of Gavel's evaluation is
+drawn.
+
+Examples:
+
+  walras simulate run --draw rate=2.0 --draw jobs=500 --policy las
+
+  walras simulate run --trace jobs.trace --cluster v100=8 --cluster k80=8
+
+  walras simulate run config.toml --policy my_policy.py:policy -o json
+
+Exit codes: 0 done, 2 bad input, 6 a file cannot be read, 130 interrupted, with
+the jobs so far.
+"""
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="""Run policies on traces of jobs in virtual time.
+
+Examples:
+
+  walras simulate run --draw rate=2.0 --draw jobs=500 --policy las
+
+  walras simulate example > config.toml
+
+  walras simulate policies
+""",
+)
+
+
+@app.command("example")
+def example() -> None:
+    """Print a configuration."""
+    put(EXAMPLE, end="")
+
+
+@app.command("policies")
+def policies(output: OutputOption = Format.TABLE) -> None:
+    """List the policies and what they do."""
+    rows = [(name, (make.__doc__ or "").split("\n")[0]) for name, make in NAMED.items()]
+    emit(Table(("policy", "does"), rows), output)
+
+
+@app.command("run", help=HELP)
+def run_command(
+    config: Annotated[Path | None, typer.Argument(help="A TOML file.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="A trace in Gavel's format.")] = None,
+    draw: Annotated[
+        list[str] | None, typer.Option(help="rate=R, jobs=N, seed=S or multiple=true.")
+    ] = None,
+    cluster: Annotated[list[str] | None, typer.Option(help="TYPE=WORKERS.")] = None,
+    policy: Annotated[str | None, typer.Option(help="A name, or FILE.py:FUNCTION.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of the policy, as by_speed=true.")
+    ] = None,
+    round_seconds: Annotated[
+        float | None, typer.Option(help="Length of a round; 0 realises shares exactly.")
+    ] = None,
+    between_decisions: Annotated[
+        float | None, typer.Option(help="Least seconds between decisions.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the order of types.")] = None,
+    measured: Annotated[
+        str | None, typer.Option(help="FIRST:END of the jobs that are measured.")
+    ] = None,
+    kinds: Annotated[bool, typer.Option("--kinds", help="Times by class of jobs.")] = False,
+    jobs: Annotated[bool, typer.Option("--jobs", help="One row a job.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Save the run to a file.")] = None,
+    progress: ShowProgress = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Run a policy on a trace of jobs in virtual time."""
+    given = read_scenario(config) if config is not None else Scenario()
+    rules = {
+        "round_seconds": round_seconds,
+        "between_decisions": between_decisions,
+        "seed": seed,
+        "measured": _range(measured),
+    }
+    stated = given.with_given(
+        trace={"file": str(trace)} if trace is not None else key_values(draw, "draw", _value),
+        cluster=key_values(cluster, "cluster", int),
+        policy=({"name": policy} if policy else {}) | key_values(option, "option", _value),
+        run={name: value for name, value in rules.items() if value is not None},
+    )
+    options = {name: value for name, value in stated.policy.items() if name != "name"}
+    chosen = named(stated.policy["name"], **options)
+    loaded = stated.load_trace()
+    tell(str(loaded))
+    with (
+        Interruptible() as interrupt,
+        Stages({"simulate": 1.0}, 1.0, interrupt, shown=progress) as stages,
+    ):
+        stages.begin("simulate")
+        found = run(
+            loaded, stated.make_cluster(), chosen, **stated.settings, on_progress=stages.count
+        )
+    if save is not None:
+        found.save(save)
+    emit(_table(found, kinds=kinds, jobs=jobs), output)
+    _tell_faults(found, loaded)
+    if interrupt.asked:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _table(found: Run, *, kinds: bool, jobs: bool) -> Table:
+    title = f"{found.policy}: {found.source}"
+    if jobs:
+        return of_frame(found.frame().reset_index(), title)
+    return of_frame(by_kind(found) if kinds else summary(found), title)
+
+
+def _tell_faults(found: Run, loaded: Trace) -> None:
+    """Say what was refused, and which jobs have no end."""
+    if found.violations:
+        more = len(found.violations) - 1
+        tell(f"refused: {found.violations[0]}" + (f", and {more} more" if more else ""))
+    left = [
+        name
+        for name, state, measured in zip(loaded.name, found.state, found.measured, strict=True)
+        if measured and state != "ended"
+    ]
+    if left:
+        tell(f"{len(left)} measured jobs have no end, first {left[0]!r}")
+
+
+def _range(given: str | None) -> Sequence[int] | None:
+    if given is None:
+        return None
+    first, colon, end = given.partition(":")
+    if not colon or not first.isdigit() or not end.isdigit():
+        raise InputError(
+            f"is {given!r}",
+            where="measured",
+            allowed="FIRST:END, whole numbers",
+            remedy="write --measured 4000:5000",
+        )
+    return [int(first), int(end)]
+
+
+def _value(word: str) -> Any:
+    """A value of TOML in an option: a truth, a number, or text as it stands."""
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word

@@ -1,0 +1,97 @@
+"""Policies by name, or from a file of the user's."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from walras import checks
+from walras.errors import DataError, InputError
+from walras.policies.allox import allox
+from walras.policies.fifo import fifo
+from walras.policies.finish_time import finish_time_fairness
+from walras.policies.las import las
+from walras.policies.makespan import makespan
+from walras.policies.proportional import proportional_fairness
+from walras.simulate.time_shared import Policy
+
+NAMED: Mapping[str, Callable[..., Policy]] = {
+    "allox": allox,
+    "fifo": fifo,
+    "finish_time_fairness": finish_time_fairness,
+    "las": las,
+    "makespan": makespan,
+    "proportional_fairness": proportional_fairness,
+}
+"""Policies of time-shared rounds by name: functions of their options."""
+
+
+def named(name: str, **options: Any) -> Policy:
+    """A policy of time-shared rounds by its name, or from a Python file.
+
+    Args:
+        name: A name of :data:`NAMED`, or ``FILE.py:FUNCTION`` for a function from a
+            :class:`walras.rounds.JobsSnapshot` to :class:`walras.rounds.Shares`. The file is run.
+        options: Of a named policy, such as ``by_speed=True``.
+
+    Returns:
+        The policy.
+
+    Raises:
+        InputError: There is no such policy, option or function.
+        DataError: The file cannot be read or run.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.policies.named("las", by_speed=True).__name__
+        'las by speed'
+    """
+    checks.text(name, "policy")
+    file, colon, function = name.rpartition(":")
+    if colon and file.endswith(".py"):
+        if options:
+            raise InputError(
+                f"has options {', '.join(options)}",
+                where=f"policy {name}",
+                allowed="no options: a function of a file is the policy itself",
+                remedy="set them in the file",
+            )
+        return _from_file(Path(file), function)
+    checks.one_of(name, "policy", NAMED, "policy", remedy="or give FILE.py:FUNCTION")
+    make = NAMED[name]
+    known = inspect.signature(make).parameters
+    checks.known_keys(options, known, f"policy {name}")
+    return make(**options)
+
+
+def _from_file(path: Path, function: str) -> Policy:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise DataError(
+            "is no file",
+            where=f"policy {path}",
+            allowed="a Python file",
+            remedy="check the path",
+        )
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's file raises
+        raise DataError(
+            f"raises {type(error).__name__}: {error}",
+            where=f"policy {path}",
+            allowed="a Python file that runs",
+            remedy="run it with python to see where",
+        ) from error
+    found = getattr(module, function, None)
+    if not callable(found):
+        raise InputError(
+            f"has no function {function!r}",
+            where=f"policy {path}",
+            allowed=", ".join(sorted(k for k, v in vars(module).items() if callable(v))) or "none",
+            remedy="name a function of the file after the colon",
+        )
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,185 @@
+"""Runs as TOML files: a trace, a cluster, a policy and the rules of the rounds."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from walras import checks
+from walras.errors import DataError, InputError
+from walras.files import reason_of
+from walras.simulate.cluster import Cluster
+from walras.simulate.gavel_trace import gavel_trace
+from walras.simulate.load_trace import load_trace
+from walras.simulate.trace import Trace
+
+EXAMPLE = """\
+[trace]               # or: file = "jobs.trace", a trace of Gavel's format
+rate = 2.0            # jobs an hour, drawn as Gavel's
+jobs = 5001
+seed = 0
+multiple = false      # whether jobs take several workers
+
+[cluster]
+v100 = 36
+p100 = 36
+k80 = 36
+
+[policy]
+name = "las"          # or "my_policy.py:policy"
+by_speed = true
+
+[run]
+round_seconds = 360
+between_decisions = 1920
+seed = 0
+measured = [4000, 5000]
+"""
+
+_TRACE = ("rate", "jobs", "seed", "multiple", "synthetic")
+_RUN = ("round_seconds", "between_decisions", "seed", "measured", "whole_steps")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a run is made from.
+
+    Attributes:
+        trace: ``{"file": path}``, or the arguments of :func:`walras.simulate.gavel_trace`.
+        cluster: Type -> number of workers.
+        policy: ``{"name": ...}`` with the policy's options.
+        run: Arguments of :func:`walras.simulate.run`; ``measured`` is (first, end) or None.
+
+    Example:
+        >>> import tomllib
+        >>> from walras.simulate.scenario import EXAMPLE, scenario
+        >>> scenario(tomllib.loads(EXAMPLE)).policy
+        {'name': 'las', 'by_speed': True}
+    """
+
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    cluster: Mapping[str, int] = field(default_factory=dict)
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_given(self, **tables: Mapping[str, Any]) -> Scenario:
+        """The scenario with entries of its tables replaced.
+
+        Args:
+            tables: ``trace``, ``cluster``, ``policy`` or ``run``: entries to put in place. A trace
+                from a file takes the place of a drawn one, and another way round; a policy of
+                another name drops the options, and a cluster is taken whole.
+
+        Returns:
+            The new scenario.
+
+        Raises:
+            InputError: A key is unknown.
+        """
+        made = dict(vars(self))
+        for name, table in tables.items():
+            if not table:
+                continue
+            old = dict(made[name])
+            if name == "trace" and ("file" in table) != ("file" in old):
+                old = {}
+            if name == "policy" and table.get("name", old.get("name")) != old.get("name"):
+                old = {}
+            made[name] = dict(table) if name == "cluster" else old | dict(table)
+        return scenario(made)
+
+    def load_trace(self) -> Trace:
+        """The trace: read from its file, or drawn.
+
+        Raises:
+            DataError: The file cannot be used.
+            InputError: A number is out of range.
+        """
+        if "file" in self.trace:
+            return load_trace(self.trace["file"])
+        return gavel_trace(**self.trace)
+
+    def make_cluster(self) -> Cluster:
+        """The cluster.
+
+        Raises:
+            InputError: A number of workers cannot be used.
+        """
+        return Cluster(self.cluster)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of :func:`walras.simulate.run` by name."""
+        made = dict(self.run)
+        if made.get("measured") is not None:
+            made["measured"] = slice(*made["measured"])
+        return made
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """Read a scenario from a TOML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The scenario; a trace's file is found from the folder of the TOML file.
+
+    Raises:
+        DataError: The file does not exist, or is not TOML.
+        InputError: A key is unknown, or a value cannot be used.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            made = scenario(tomllib.load(file))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise DataError(
+            f"cannot be read: {reason_of(error)}",
+            where=str(path),
+            allowed="a TOML file",
+            remedy="walras simulate example prints one",
+        ) from error
+    if "file" in made.trace:
+        place = Path(path).parent / made.trace["file"]
+        made = replace(made, trace={"file": str(place)})
+    return made
+
+
+def scenario(tables: Mapping[str, Any]) -> Scenario:
+    """Make a scenario of tables; what is left out has the values of :data:`EXAMPLE`'s defaults.
+
+    Args:
+        tables: As read from TOML.
+
+    Returns:
+        The scenario.
+
+    Raises:
+        InputError: A key is unknown, or a table is none.
+    """
+    checks.known_keys(tables, ("trace", "cluster", "policy", "run"), "scenario")
+    for name, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise InputError(
+                f"is {checks.shown(table)}", where=f"scenario.{name}", allowed="a table of values"
+            )
+    trace, settings = dict(tables.get("trace", {})), dict(tables.get("run", {}))
+    known = ("file",) if "file" in trace else _TRACE
+    checks.known_keys(trace, known, "scenario.trace")
+    checks.known_keys(settings, _RUN, "scenario.run")
+    measured = settings.get("measured")
+    if measured is not None:
+        pair = isinstance(measured, list | tuple) and len(measured) == 2
+        if not pair or not all(type(k) is int and k >= 0 for k in measured):
+            raise InputError(
+                f"is {checks.shown(measured)}",
+                where="scenario.run.measured",
+                allowed="[first, end]: whole numbers from 0",
+                remedy="leave it out to measure every job",
+            )
+    policy = {"name": "fifo"} | dict(tables.get("policy", {}))
+    cluster = dict(tables.get("cluster", {})) or {"v100": 36, "p100": 36, "k80": 36}
+    return Scenario(trace, cluster, policy, settings)

@@ -1,0 +1,91 @@
+"""``walras simulate``: a trace, a cluster and a policy in, a table or JSON out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import walras as wl
+from walras.cli.common.errors import exit_code
+from walras.cli.main import COMMANDS
+from walras.cli.simulate import app
+from walras.simulate.scenario import EXAMPLE
+
+DRAWN = ("--draw", "jobs=20", "--draw", "synthetic=true", "--draw", "rate=6")
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["run", *arguments, "--no-progress"])
+
+
+def test_the_table_has_the_measures() -> None:
+    result = _run(*DRAWN)
+    assert result.exit_code == 0, result.output
+    for name in ("mean completion", "makespan", "use of v100", "refused decisions"):
+        assert name in result.stdout
+
+
+def test_json_has_the_measures_the_classes_or_the_jobs(tmp_path: Path) -> None:
+    saved = tmp_path / "run.npz"
+    rows: list[dict[str, Any]] = json.loads(
+        _run(*DRAWN, "-o", "json", "--save", str(saved), "--measured", "0:10").stdout
+    )
+    values = {row["measure"]: row["value"] for row in rows}
+    assert values["measured jobs"] == 10
+    again = wl.load(saved)
+    assert values["mean completion"] == pytest.approx(again.completion.mean() / 3600)
+    kinds = json.loads(_run(*DRAWN, "-o", "json", "--kinds").stdout)
+    assert sum(row["jobs"] for row in kinds) == 20
+    jobs = json.loads(_run(*DRAWN, "-o", "json", "--jobs").stdout)
+    assert {row["state"] for row in jobs} == {"ended"}
+
+
+def test_options_replace_the_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(EXAMPLE, encoding="utf-8")
+    rules = ("--measured", "0:20", "--round-seconds", "0", "-o", "json")
+    result = _run(str(path), *DRAWN, "--policy", "fifo", "--cluster", "k80=40", *rules)
+    assert result.exit_code == 0, result.output
+    measures = [row["measure"] for row in json.loads(result.stdout)]
+    assert [name for name in measures if name.startswith("use of")] == ["use of k80"]
+
+
+def test_a_policy_of_a_file_runs_and_its_faults_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def policy(snapshot):\n    return None\n", encoding="utf-8")
+    result = _run(*DRAWN, "--policy", f"{path}:policy")
+    assert result.exit_code == 0, result.output
+    assert "refused: 0 s: type: decision" in result.stderr
+
+
+def test_the_example_and_the_policies_are_listed() -> None:
+    assert CliRunner().invoke(app, ["example"]).stdout == EXAMPLE
+    listed = json.loads(CliRunner().invoke(app, ["policies", "-o", "json"]).stdout)
+    assert {row["policy"] for row in listed} == set(wl.policies.NAMED)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--policy", "lass"),
+        ("--measured", "20"),
+        ("--measured", "90:99"),
+        ("--cluster", "v100=0"),
+        ("--cluster", "h100=4"),
+        ("--draw", "rates=4"),
+        ("--policy", "las", "--option", "by=1"),
+        ("--trace", "missing.trace"),
+    ],
+)
+def test_bad_input_is_one_error(arguments: tuple[str, ...]) -> None:
+    found = _run(*DRAWN, *arguments)
+    assert isinstance(found.exception, wl.WalrasError), found.output
+    assert exit_code(found.exception) in (2, 6)
+
+
+def test_it_is_a_command() -> None:
+    assert COMMANDS["simulate"].load("simulate").name == "simulate"

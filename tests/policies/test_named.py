@@ -1,0 +1,63 @@
+"""Policies by name and from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.policies.drawn import random_jobs
+
+from walras import DataError, InputError
+from walras.policies import NAMED, named
+from walras.rounds import check_shares
+
+MINE = '''"""A policy."""
+import numpy as np
+
+SHARE = 0.1
+
+
+def policy(snapshot):
+    """A tenth of the time on the first type for the first job."""
+    time = np.zeros(snapshot.speed.shape)
+    time[0, 0] = SHARE
+    return snapshot.shares(time, policy="mine")
+'''
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_every_policy_decides(name: str) -> None:
+    jobs = random_jobs(0)
+    if name == "allox":
+        with pytest.raises(InputError):
+            named(name)(jobs)
+        return
+    assert check_shares(jobs, named(name)(jobs)) == []
+
+
+def test_a_function_of_a_file_is_a_policy(tmp_path: Path) -> None:
+    path = tmp_path / "my_policy.py"
+    path.write_text(MINE, encoding="utf-8")
+    found = named(f"{path}:policy")(random_jobs(0))
+    assert found.policy == "mine"
+    for name, said in ((f"{path}:other", "no function 'other'"), (f"{path}:SHARE", "no function")):
+        with pytest.raises(InputError, match=said):
+            named(name)
+    with pytest.raises(InputError, match="no options"):
+        named(f"{path}:policy", by_speed=True)
+
+
+def test_files_that_do_not_run_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("raise KeyError('x')", encoding="utf-8")
+    with pytest.raises(DataError, match="raises KeyError"):
+        named(f"{path}:policy")
+    with pytest.raises(DataError, match="is no file"):
+        named(f"{tmp_path / 'missing.py'}:policy")
+
+
+def test_unknown_names_and_options_are_refused() -> None:
+    with pytest.raises(InputError, match="no policy 'lass'"):
+        named("lass")
+    with pytest.raises(InputError, match="unknown key 'by_sped'"):
+        named("las", by_sped=True)

@@ -1,0 +1,68 @@
+"""Runs as TOML files."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from walras import DataError, InputError
+from walras.simulate.scenario import EXAMPLE, Scenario, read_scenario, scenario
+
+
+def test_the_example_is_a_scenario() -> None:
+    made = scenario(tomllib.loads(EXAMPLE))
+    assert made.settings["measured"] == slice(4000, 5000)
+    assert made.make_cluster().types == ("v100", "p100", "k80")
+    assert made.trace["rate"] == 2.0
+
+
+def test_a_file_of_jobs_is_found_beside_the_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('[trace]\nfile = "jobs.trace"\n', encoding="utf-8")
+    assert read_scenario(path).trace == {"file": str(tmp_path / "jobs.trace")}
+
+
+def test_entries_are_replaced() -> None:
+    made = scenario(tomllib.loads(EXAMPLE))
+    drawn = made.with_given(trace={"jobs": 10}, run={"seed": 3}, cluster={"k80": 2})
+    assert drawn.trace == {"rate": 2.0, "jobs": 10, "seed": 0, "multiple": False}
+    assert drawn.settings["seed"] == 3
+    assert drawn.cluster == {"k80": 2}
+    assert made.with_given(trace={"file": "x"}).trace == {"file": "x"}
+    assert made.with_given(policy={"name": "fifo"}).policy == {"name": "fifo"}
+    assert made.with_given(policy={"by_speed": False}).policy == {"name": "las", "by_speed": False}
+    assert made.with_given() == made
+
+
+def test_a_drawn_trace_is_drawn() -> None:
+    made = Scenario(trace={"jobs": 5, "synthetic": True})
+    assert len(made.load_trace()) == 5
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"traces": {}}, "unknown key 'traces'"),
+        ({"trace": {"rates": 2}}, "unknown key 'rates'"),
+        ({"trace": {"file": "x", "rate": 2}}, "unknown key 'rate'"),
+        ({"run": {"round": 2}}, "unknown key 'round'"),
+        ({"run": {"measured": [1]}}, "measured"),
+        ({"run": {"measured": [1, "x"]}}, "measured"),
+        ({"policy": "las"}, "a table of values"),
+    ],
+)
+def test_what_nobody_reads_is_refused(tables: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        scenario(tables)
+
+
+def test_bad_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        read_scenario(tmp_path / "missing.toml")
+    path = tmp_path / "bad.toml"
+    path.write_text("[trace", encoding="utf-8")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_scenario(path)
