@@ -106,13 +106,13 @@ def test_equal_jobs_share_equally_and_who_waited_longer_gets_more() -> None:
 def test_what_is_left_over_is_spread() -> None:
     """One worker waits for an old job; three new ones share the other types evenly."""
     speed, late = np.ones((2, 4)), np.array([1e4, 0.0, 0.0, 0.0])
+    alone = [10.0, 100.0, 100.0, 100.0]
     vertex, spread = (
         cs.finish_time_fairness(
-            speed, [1] * 4, [1, 1], [10.0] * 4, late, [10.0, 100.0, 100.0, 100.0],
-            tolerance=1e-4, spread=chosen,
+            speed, [1] * 4, [1, 1], [10.0] * 4, late, alone, tolerance=1e-4, spread=chosen
         )
         for chosen in (False, True)
-    )  # fmt: skip
+    )
     assert spread.value == pytest.approx(vertex.value, rel=1e-4)
     assert spread.status == Status.OPTIMAL
     rates = spread.x.sum(axis=0)

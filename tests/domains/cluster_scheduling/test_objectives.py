@@ -133,6 +133,23 @@ def test_nested_quotas_bind(name: str) -> None:
     assert sides["quota, depth 2[bob]"] == Side.DEMAND  # a group of one job is that job's row
 
 
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_promised_throughputs_are_kept(name: str) -> None:
+    data = draw(7)
+    state, gain = OBJECTIVES[name]
+    free = solved(state(data))[1]
+    least = 0.7 * (data.throughput * cs.equal_share(data.throughput, data.size, data.capacity))
+    floor = np.where(np.arange(len(data.size)) % 2 == 0, least.sum(axis=0), 0.0)
+    worst = int(np.argmax(floor))
+    value, x = solved(state(data, floor=floor))
+    rule = lambda x: cp.sum(cp.multiply(data.throughput, x), axis=0) >= floor  # noqa: E731
+    assert value == pytest.approx(in_cvxpy(data, gain(data), rule), rel=ACCURACY, abs=ACCURACY)
+    judged = cs.evaluate(data.throughput, data.size, data.capacity, x, floor=floor)
+    assert judged.violation < 1e-6
+    broken = cs.evaluate(data.throughput, data.size, data.capacity, 0.0 * free, floor=floor)
+    assert (broken.violation, floor[worst] > 0.0) == (1.0, True)
+
+
 def test_restricted_types_are_left_alone() -> None:
     data = draw(6)
     allowed = np.random.default_rng(0).random(data.throughput.shape) < 0.6

@@ -10,6 +10,7 @@ depend on any solver.
 from walras.domains.cluster_scheduling.baselines import equal_share, greedy
 from walras.domains.cluster_scheduling.evaluate import Evaluation, evaluate
 from walras.domains.cluster_scheduling.finish_time import FinishTimes, finish_time_fairness
+from walras.domains.cluster_scheduling.hierarchical import Hierarchy, WaterLevel, hierarchical
 from walras.domains.cluster_scheduling.normalise import normalise
 from walras.domains.cluster_scheduling.objectives import (
     alpha_fair,
@@ -19,21 +20,30 @@ from walras.domains.cluster_scheduling.objectives import (
     proportional_fairness,
     total_throughput,
 )
+from walras.domains.cluster_scheduling.per_cost import ThroughputPerCost, throughput_per_cost
 from walras.domains.cluster_scheduling.quota import Quota
+from walras.domains.cluster_scheduling.strategy_proof import StrategyProof, strategy_proof
 
 __all__ = [
     "Evaluation",
     "FinishTimes",
+    "Hierarchy",
     "Quota",
+    "StrategyProof",
+    "ThroughputPerCost",
+    "WaterLevel",
     "alpha_fair",
     "equal_share",
     "evaluate",
     "finish_time_fairness",
     "greedy",
+    "hierarchical",
     "leximin",
     "max_min",
     "min_makespan",
     "normalise",
     "proportional_fairness",
+    "strategy_proof",
+    "throughput_per_cost",
     "total_throughput",
 ]

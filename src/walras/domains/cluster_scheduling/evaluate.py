@@ -79,6 +79,7 @@ def evaluate(
     allowed: Matrix | None = None,
     *,
     quota: Quota | None = None,
+    floor: Vector | None = None,
 ) -> Evaluation:
     """Evaluate an allocation by plain arithmetic, without problem or solver.
 
@@ -90,6 +91,7 @@ def evaluate(
         weight: (jobs,) priorities; 1 when None.
         allowed: (resources, jobs) mask of permitted pairs.
         quota: Limits of groups.
+        floor: (jobs,) least throughputs.
 
     Returns:
         Throughputs, use of each type and the largest violation.
@@ -130,8 +132,13 @@ def evaluate(
         for group in limits.level:
             total = np.bincount(group[group >= 0], held[group >= 0], minlength=len(limits.names))
             excess.append(np.max(total / limits.limit) - 1)
+    reached = (speeds * shares).sum(axis=0)
+    if floor is not None:
+        names, remedy = cluster.demand_names, "use 0 where nothing was promised"
+        least = matrices.vector(floor, "floor", names, "demand", cluster.jobs, remedy, zero=True)
+        excess.append(np.max(1.0 - reached[least > 0.0] / least[least > 0.0], initial=0.0))
     return Evaluation(
-        throughput=(speeds * shares).sum(axis=0),
+        throughput=reached,
         used=used,
         capacity=cluster.capacity,
         weight=cluster.weight,

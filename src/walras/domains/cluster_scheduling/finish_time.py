@@ -14,8 +14,7 @@ from walras.domains.cluster_scheduling import matrices
 from walras.domains.cluster_scheduling.baselines import isolated_share
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
-from walras.domains.cluster_scheduling.objectives import Options, max_min
-from walras.errors import InputError
+from walras.domains.cluster_scheduling.objectives import Options, max_min, refuse_churn
 from walras.short_repr import short_repr
 from walras.solution import Solution
 from walras.solving import solve
@@ -117,10 +116,10 @@ def finish_time_fairness(
         >>> speed, size, gpus = [[3.0, 1.0, 2.0], [1.0, 1.0, 1.0]], [1, 1, 2], [1, 2]
         >>> found = cs.finish_time_fairness(speed, size, gpus, steps=[60, 30, 40])
         >>> round(found.value, 3), found.ratio.round(3)
-        (0.875, array([0.875, 0.875, 0.875]))
+        (1.0, array([1., 1., 1.]))
     """
     tolerance = checks.number(tolerance, "tolerance", above=0.0, below=1.0)
-    _refuse_churn(options)
+    refuse_churn(options)
     jobs = _Jobs.of(throughput, size, capacity, steps, elapsed, isolated, weight, allowed, options)
     sharp = max(_SHARP * tolerance, _LEAST)
     bound, ratio, levels = jobs.alone, jobs.start, list[_Level]()
@@ -278,14 +277,3 @@ class _Level:
             solution=self.solution,
             tolerance=tolerance,
         )
-
-
-def _refuse_churn(options: Options) -> None:
-    for name in ("previous", "churn"):
-        if name in options:
-            raise InputError(
-                "is given, but a ratio of times has no price of GPUs",
-                where=name,
-                allowed="quota, resource_names and demand_names",
-                remedy="leave it out, or use min_makespan or max_min, whose unit it can have",
-            )

@@ -31,8 +31,8 @@ import numpy as np
 from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import entries as columns
+from walras.domains.cluster_scheduling import matrices, rows
 from walras.domains.cluster_scheduling import quota as quotas
-from walras.domains.cluster_scheduling import rows
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
@@ -51,6 +51,8 @@ class Options(TypedDict, total=False):
         quota: Limits on the GPUs that groups of jobs hold together.
         previous: (resources, jobs) shares of the round before.
         churn: Price of a GPU given or taken against ``previous``, in units of the objective.
+        floor: (jobs,) throughput that each job has at least, >= 0, such as the work left over the
+            time to its deadline.
         resource_names: Labels of the resources, when ``throughput`` carries none.
         demand_names: Labels of the jobs, when ``throughput`` carries none.
     """
@@ -58,6 +60,7 @@ class Options(TypedDict, total=False):
     quota: Quota | None
     previous: Matrix | None
     churn: float
+    floor: Vector | None
     resource_names: Sequence[str] | None
     demand_names: Sequence[str] | None
 
@@ -83,7 +86,8 @@ def max_min(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+            ``demand_names``.
 
     Returns:
         The problem, for :func:`walras.solve`.
@@ -100,7 +104,7 @@ def max_min(
         >>> round(s.value, 3)
         1.0
     """
-    case = _Case.of(throughput, size, capacity, weight, allowed, **options)
+    case = Case.of(throughput, size, capacity, weight, allowed, **options)
     return case.raise_the_least("max-min fairness")
 
 
@@ -131,7 +135,8 @@ def leximin(
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
         levels: Largest number of levels.
-        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+            ``demand_names``.
 
     Returns:
         The levels, for :func:`walras.solve`.
@@ -179,7 +184,8 @@ def min_makespan(
         weight: (jobs,) priorities, > 0; a job of weight 2 should finish in half the time of others.
         whole: Whether every job runs on one type all the time. If not all jobs fit, the problem is
             infeasible.
-        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+            ``demand_names``.
 
     Returns:
         The problem, for :func:`walras.solve`.
@@ -203,9 +209,9 @@ def min_makespan(
             remedy="give every job the work it has left, or use max_min",
         )
     if weight is not None:
-        late = _Case.of(throughput, size, capacity, weight, allowed, **options).cluster.weight
+        late = Case.of(throughput, size, capacity, weight, allowed, **options).cluster.weight
     try:
-        case = _Case.of(throughput, size, capacity, steps, allowed, whole=whole, **options)
+        case = Case.of(throughput, size, capacity, steps, allowed, whole=whole, **options)
     except InputError as error:
         if not error.where.startswith(("weight", "labels of weight")):
             raise
@@ -251,7 +257,8 @@ def proportional_fairness(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+            ``demand_names``.
 
     Returns:
         The problem, for :func:`walras.solve`.
@@ -295,7 +302,8 @@ def alpha_fair(
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
         alpha: Aversion to inequality, 0 to 100.
-        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+            ``demand_names``.
 
     Returns:
         The problem, for :func:`walras.solve`.
@@ -313,7 +321,7 @@ def alpha_fair(
     """
     remedy = "use max_min or leximin for the limit of large alpha"
     alpha = checks.number(alpha, "alpha", 0.0, 100.0, remedy=remedy)
-    case = _Case.of(throughput, size, capacity, weight, allowed, **options)
+    case = Case.of(throughput, size, capacity, weight, allowed, **options)
     cluster, entries = case.cluster, case.entries
     if alpha == 0:
         gain = entries.throughput * cluster.weight[entries.demand]
@@ -363,7 +371,8 @@ def total_throughput(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        **options: ``quota``, ``previous`` and ``churn``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+            ``demand_names``.
 
     Returns:
         The problem, for :func:`walras.solve`.
@@ -383,18 +392,20 @@ def total_throughput(
 
 
 @dataclass(frozen=True, eq=False)
-class _Case:
+class Case:
     """The checked data of one cluster.
 
     Attributes:
         cluster: The pairs that can run.
         entries: One entry for each pair, or two with churn.
         quota: Limits on groups of jobs, or None.
+        floor: (jobs,) least throughputs, or None.
     """
 
     cluster: Cluster
     entries: Entries
     quota: Quota | None
+    floor: Floats | None
 
     @classmethod
     def of(
@@ -407,7 +418,8 @@ class _Case:
         *,
         whole: bool = False,
         **options: Unpack[Options],
-    ) -> _Case:
+    ) -> Case:
+        """Check the data of an objective; ``whole`` where shares must be 0 or 1."""
         _check_names(options)
         cluster = clusters.read(
             throughput,
@@ -430,7 +442,7 @@ class _Case:
                 allowed="0",
                 remedy="pass previous=, the shares of the round before",
             )
-        return cls(cluster, entries, options.get("quota"))
+        return cls(cluster, entries, options.get("quota"), _floor(options.get("floor"), cluster))
 
     def raise_the_least(self, objective: str) -> Separable:
         """Maximise a scalar t with ``t <= y_j / weight_j`` for every job.
@@ -441,6 +453,18 @@ class _Case:
         weight = self.cluster.weight
         block = rows.shortfall(self.cluster, self.entries, weight)
         return self.state(objective, block, ceiling=float(np.min(self.cluster.best() / weight)))
+
+    def raise_from(self, base: Floats, pace: Floats) -> Separable:
+        """Maximise a scalar t with ``base_j + pace_j t <= y_j``, where no job rises past its best.
+
+        Args:
+            base: (jobs,) throughput that each job keeps.
+            pace: (jobs,) how fast each job rises with t, >= 0, and > 0 for one at least.
+        """
+        block = rows.rise(self.cluster, self.entries, base, pace)
+        rises = pace > 0.0
+        room = (self.cluster.best() - base)[rises] / pace[rises]
+        return self.state("water filling", block, ceiling=max(float(np.min(room)), 0.0))
 
     def state(
         self,
@@ -458,7 +482,9 @@ class _Case:
             if self.quota is None
             else rows.quotas(cluster, entries, quotas.resolve(self.quota, cluster.demand_names))
         )
-        every = [rows.capacity(cluster, entries), rows.time(cluster, entries), *blocks, *groups]
+        floors = [] if self.floor is None else [rows.floor(cluster, entries, self.floor)]
+        own = [rows.capacity(cluster, entries), rows.time(cluster, entries)]
+        every = [*own, *blocks, *floors, *groups]
         count = len(entries.throughput)
         zeros = np.zeros(count)
         scalars = 0 if ceiling is None else 1
@@ -482,6 +508,32 @@ class _Case:
             gap_scale=gap_scale,
             gap_unit=gap_unit,
         )
+
+
+def _floor(given: Vector | None, cluster: Cluster) -> Floats | None:
+    """Least throughputs, checked; None where none is asked for."""
+    if given is None:
+        return None
+    names = cluster.demand_names
+    remedy = "give every job the throughput that it was promised, 0 where none was"
+    found = matrices.vector(given, "floor", names, "demand", len(names), remedy, zero=True)
+    return found if np.any(found > 0.0) else None
+
+
+def refuse_churn(options: Options) -> None:
+    """Refuse a price of moves where the objective is a ratio.
+
+    Raises:
+        InputError: ``previous`` or ``churn`` is given.
+    """
+    for name in ("previous", "churn"):
+        if name in options:
+            raise InputError(
+                "is given, but a ratio has no price of GPUs",
+                where=name,
+                allowed="quota, floor, resource_names and demand_names",
+                remedy="leave it out, or use an objective whose unit it can have, such as max_min",
+            )
 
 
 def _check_names(options: Mapping[str, object]) -> None:

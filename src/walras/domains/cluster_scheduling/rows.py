@@ -36,7 +36,7 @@ class Block:
         utility: The cost that the rows carry.
         weight: (rows,) weights of that cost, or one for all.
         parameter: Parameter of that cost.
-        scalar: Coefficient of the shared scalar, 0 if none.
+        scalar: (rows,) coefficients of the shared scalar, or one for all; 0 if none.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Block:
     utility: Utility = Utility.NONE
     weight: Floats | float = 1.0
     parameter: float = 0.0
-    scalar: float = 0.0
+    scalar: Floats | float = 0.0
 
     @property
     def count(self) -> int:
@@ -76,6 +76,11 @@ def time(cluster: Cluster, entries: Entries) -> Block:
     return _per_job("time", cluster, entries, lambda: 1.0, upper=np.ones(cluster.jobs))
 
 
+def floor(cluster: Cluster, entries: Entries, least: Floats) -> Block:
+    """``-sum_i throughput_ij x_ij <= -least_j``: no job is below its promised throughput."""
+    return _per_job("floor", cluster, entries, lambda: -entries.throughput, upper=-least)
+
+
 def shortfall(cluster: Cluster, entries: Entries, weight: Floats) -> Block:
     """``t - sum_i throughput_ij x_ij / weight_j <= 0``: no job is below the scalar t."""
     return _per_job(
@@ -85,6 +90,13 @@ def shortfall(cluster: Cluster, entries: Entries, weight: Floats) -> Block:
         lambda: entries.throughput / (-weight)[entries.demand],
         upper=np.zeros(cluster.jobs),
         scalar=1.0,
+    )
+
+
+def rise(cluster: Cluster, entries: Entries, base: Floats, pace: Floats) -> Block:
+    """``pace_j t - sum_i throughput_ij x_ij <= -base_j``: a job rises with t from its base."""
+    return _per_job(
+        "throughput", cluster, entries, lambda: -entries.throughput, upper=-base, scalar=pace
     )
 
 
@@ -110,7 +122,7 @@ def _per_job(
     upper: Floats,
     utility: Utility = Utility.NONE,
     parameter: float = 0.0,
-    scalar: float = 0.0,
+    scalar: Floats | float = 0.0,
 ) -> Block:
     n = cluster.jobs
     weight = cluster.weight if utility != Utility.NONE else 1.0
@@ -162,7 +174,7 @@ def assemble(blocks: Sequence[Block], entries: int) -> Rows:
         entries: Number of entries.
     """
     starts = np.cumsum([0, *(block.count for block in blocks)])
-    scalars = any(block.scalar for block in blocks)
+    scalars = any(np.any(block.scalar) for block in blocks)
 
     def column(values: Sequence[object], kind: type[np.generic]) -> npt.NDArray[Any]:
         parts = [

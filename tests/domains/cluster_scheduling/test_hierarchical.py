@@ -1,0 +1,111 @@
+"""Water filling between entities: closed forms, leximin, and a direct statement in HiGHS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from tests.domains.cluster_scheduling.small import CAPACITY, SIZE, T
+from tests.domains.instances import Data, draw
+
+from walras.domains import cluster_scheduling as cs
+from walras.errors import InputError
+from walras.solving import solve
+from walras.status import Status
+
+
+def _stated(data: Data, entity: list[int], weight: list[float], fifo: list[bool]) -> np.ndarray:
+    """Throughputs by the definition: who can rise is asked of one linear problem a job."""
+    n = len(entity)
+    x = cp.Variable(data.throughput.shape, nonneg=True)
+    y = cp.sum(cp.multiply(data.throughput, x), axis=0)
+    fits = [x @ data.size <= data.capacity, cp.sum(x, axis=0) <= 1, x[data.throughput == 0] == 0]
+    base, stopped = np.zeros(n), np.zeros(n, dtype=bool)
+    while not stopped.all():
+        pace = np.zeros(n)
+        for e, whole in enumerate(weight):
+            mine = [j for j in range(n) if entity[j] == e and not stopped[j]]
+            mine = mine[:1] if fifo[e] else mine
+            total = sum(data.weight[j] for j in mine)
+            for j in mine:
+                pace[j] = whole * data.weight[j] / total
+        t = cp.Variable()
+        rise = cp.Problem(cp.Maximize(t), [*fits, y >= base + t * pace]).solve(cp.HIGHS)
+        base = base + rise * pace
+        for j in np.flatnonzero(pace).tolist():
+            most = cp.Problem(cp.Maximize(y[j]), [*fits, y >= base - 1e-7]).solve(cp.HIGHS)
+            stopped[j] = most <= base[j] + 1e-4
+    return base
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("fifo", [[False, False, False], [True, False, True]])
+def test_agrees_with_its_definition(seed: int, fifo: list[bool]) -> None:
+    data = draw(seed, m=3, n=8)
+    entity, weight = [0, 1, 2, 0, 1, 2, 0, 1], [1.0, 2.0, 0.5]
+    found = cs.hierarchical(
+        data.throughput,
+        data.size,
+        data.capacity,
+        entity,
+        data.weight,
+        entity_weight={"0": 1.0, "1": 2.0, "2": 0.5},
+        inside={str(e): "fifo" if first else "fairness" for e, first in enumerate(fifo)},
+    )
+    wanted = _stated(data, entity, weight, fifo)
+    assert found.throughput == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+    assert found.status == Status.OPTIMAL
+    assert cs.evaluate(data.throughput, data.size, data.capacity, found.x).violation <= 1e-8
+    assert found.entities == ("0", "1", "2")
+    sums = [found.throughput[[j for j in range(8) if entity[j] == e]].sum() for e in range(3)]
+    assert found.entity == pytest.approx(sums)
+    assert all(level.rise <= level.bound <= level.rise + 1e-6 for level in found.levels)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_entities_of_one_job_each_are_leximin(seed: int) -> None:
+    data = draw(seed)
+    n = len(data.size)
+    names = [f"job-{j}" for j in range(n)]
+    weights = dict(zip(names, data.weight, strict=True))
+    found = cs.hierarchical(data.throughput, data.size, data.capacity, names, entity_weight=weights)
+    levels = cs.leximin(data.throughput, data.size, data.capacity, data.weight, levels=n)
+    reached = (data.throughput * solve(levels).x).sum(axis=0)
+    assert found.throughput == pytest.approx(reached, rel=1e-5)
+
+
+def test_who_stops_leaves_its_part_to_its_own_entity() -> None:
+    """The second job of two is slow at best; what it cannot use is its entity's other job's."""
+    found = cs.hierarchical([[4.0, 4.0, 0.1]], [1, 1, 0.001], [1], ["one", "two", "two"])
+    total = 4.0 * (1.0 - 0.001)  # the slow job has all of its time
+    assert found.throughput[2] == pytest.approx(0.1, rel=1e-6)
+    assert found.throughput[0] == pytest.approx((total + 0.1) / 2.0, rel=1e-6)
+    assert found.throughput[1] == pytest.approx((total - 0.1) / 2.0, rel=1e-6)
+
+
+def test_first_come_first_served_inside() -> None:
+    """Two and a half GPUs, an entity of one job, and one of three in their order."""
+    found = cs.hierarchical([[1.0] * 4], [1] * 4, [2.5], ["a", "b", "b", "b"], inside="fifo")
+    assert found.throughput == pytest.approx([1.0, 1.0, 0.5, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"entity": ["a", "b"]}, "entity"),
+        ({"entity_weight": {"c": 1.0}}, "entity"),
+        ({"entity_weight": {"a": 0.0}}, "entity_weight['a']"),
+        ({"entity_weight": {"a": np.nan}}, "entity_weight['a']"),
+        ({"inside": "lifo"}, "inside"),
+        ({"inside": {"a": "lifo"}}, "inside"),
+        ({"inside": {"c": "fifo"}}, "entity"),
+        ({"previous": T}, "previous"),
+    ],
+)
+def test_bad_input_is_named(changed: dict[str, Any], where: str) -> None:
+    asked: dict[str, Any] = {"entity": ["a", "b", "a"]} | changed
+    with pytest.raises(InputError) as caught:
+        cs.hierarchical(T, SIZE, CAPACITY, **asked)
+    assert caught.value.where.startswith(where)
