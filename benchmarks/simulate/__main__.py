@@ -1,34 +1,57 @@
-"""Published figures beside ours: ``python -m benchmarks.simulate gavel --below 2.5``."""
+"""Published figures beside ours: ``python -m benchmarks.simulate gavel --below 2.5``.
+
+``gavel`` has mean completion times, ``makespan`` makespans, ``speed`` how fast the simulator is.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from benchmarks.simulate import gavel
+import pandas as pd
+
+from benchmarks.simulate import gavel, makespan, speed
 from benchmarks.tables import Tables
 
 TABLES = Tables("simulate")
 
 
 def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
-    """Run the cells that are asked for; returns the exit code."""
+    """Run what is asked for; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.simulate",
         description=__doc__,
-        epilog=gavel.__doc__,
+        epilog=f"{gavel.__doc__}\n{makespan.__doc__}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("study", choices=["gavel"])
+    parser.add_argument("study", choices=["gavel", "makespan", "speed"])
     published = [name for name in gavel.POLICIES if "released" not in name]
-    parser.add_argument("--policies", nargs="+", choices=published, default=published)
-    parser.add_argument("--traces", nargs="+", choices=list(gavel.SHAPES), default=["single"])
-    parser.add_argument("--rates", nargs="+", type=float, default=[], help="jobs an hour; all")
-    parser.add_argument("--below", type=float, default=100.0, help="only smaller rates")
-    parser.add_argument("--draws", type=int, default=0, help="of FIFO as released, up to 8")
-    parser.add_argument("--processes", type=int, default=1)
+    cells = parser.add_argument_group("gavel")
+    cells.add_argument("--policies", nargs="+", choices=published, default=published)
+    cells.add_argument("--traces", nargs="+", choices=list(gavel.SHAPES), default=["single"])
+    cells.add_argument("--rates", nargs="+", type=float, default=[], help="jobs an hour; all")
+    cells.add_argument("--below", type=float, default=100.0, help="only smaller rates")
+    cells.add_argument("--draws", type=int, default=0, help="of FIFO as released, up to 8")
+    cells.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
+    if given.study == "gavel":
+        frame = _cells(given, parser)
+    elif given.study == "makespan":
+        frame = pd.DataFrame(list(makespan.rows(given.jobs)))
+    else:
+        frame = pd.DataFrame([speed.events(), speed.overhead()])
+    print(frame.to_string(index=False, float_format="{:,.2f}".format))
+    if given.study == "gavel":
+        print(gavel.verdict(frame))
+    if given.keep:
+        tables.write(given.study, frame, digits=4)
+    return 0
+
+
+def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.DataFrame:
+    """The cells that are asked for; each is printed when it is done."""
     wanted = gavel.cells(given.traces, given.policies, given.rates, given.below, given.draws)
     if not wanted:
         parser.error("no published cell is asked for")
@@ -41,12 +64,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
             f"{row['deviation %']:+.2f} %, {row['seconds']:.1f} s",
             flush=True,
         )
-    frame = gavel.ordered(rows)
-    print(frame.to_string(index=False, float_format="{:.2f}".format))
-    print(gavel.verdict(frame))
-    if given.keep:
-        tables.write("gavel", frame, digits=4)
-    return 0
+    return gavel.ordered(rows)
 
 
 if __name__ == "__main__":

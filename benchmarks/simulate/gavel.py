@@ -24,24 +24,20 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.simulate.published import CLUSTER, published
 from benchmarks.simulate.released_fifo import released_fifo
 from walras import policies
-from walras.data.store import search_path
-from walras.errors import DataError
 from walras.simulate import Cluster, Run, gavel_trace, run
 from walras.simulate.time_shared import Policy
 
-FILE = Path("gavel_published/gavel_osdi20_fig8_9_10_seed0.csv")
 SHAPES = {"single": "continuous-single JCT h", "multiple": "continuous-multiple JCT h"}
 LOW = {"single": 4.4, "multiple": 2.0}
 """Loads below which the cells are to be within 2 %, jobs an hour."""
 
-CLUSTER = {"v100": 36, "p100": 36, "k80": 36}
 MEASURED = slice(4000, 5000)
 _TAIL_HOURS = 300.0  # of arrivals after the last measured job
 
@@ -84,7 +80,7 @@ def cells(
         DataError: The published figures are not found.
     """
     found = []
-    table = _published()
+    table = published("gavel_osdi20_fig8_9_10_seed0.csv")
     for shape in shapes:
         rows = table[table["trace"] == SHAPES[shape]].dropna(subset="value")
         columns = (rows[name].tolist() for name in ("policy", "rate", "value"))
@@ -99,18 +95,6 @@ def cells(
         for seed in range(draws)
     ]
     return found + released
-
-
-def _published() -> pd.DataFrame:
-    for folder in search_path():
-        if (folder / FILE).is_file():
-            return pd.read_csv(folder / FILE)
-    raise DataError(
-        f"{FILE} is not found",
-        where="gavel_published",
-        allowed=f"a folder of {', '.join(map(str, search_path()))}",
-        remedy="set WALRAS_DATA to the folder that holds gavel_published",
-    )
 
 
 def simulate(cell: Cell) -> Run:

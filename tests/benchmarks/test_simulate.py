@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.simulate import gavel
+from benchmarks.simulate import gavel, makespan, speed
 from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.tables import Tables
@@ -23,7 +23,7 @@ def test_a_cell_is_measured_and_kept(
         [("continuous-single JCT h", "cell10", "fifo_perf", 2.8, 15.68)],
         columns=["trace", "cell", "policy", "rate", "value"],
     )
-    monkeypatch.setattr(gavel, "_published", lambda: table)
+    monkeypatch.setattr(gavel, "published", lambda name: table)
     tables = Tables("simulate", tmp_path)
     (tmp_path / "results").mkdir()
     assert main(["gavel", "--keep"], tables) == 0
@@ -41,7 +41,7 @@ def test_cells_are_chosen_by_policy_rate_and_trace(monkeypatch: pytest.MonkeyPat
         for rate in (1.0, 2.0, 3.0)
     ]
     table = pd.DataFrame(rows, columns=["trace", "cell", "policy", "rate", "value"])
-    monkeypatch.setattr(gavel, "_published", lambda: table)
+    monkeypatch.setattr(gavel, "published", lambda name: table)
     found = gavel.cells(["single"], list(gavel.POLICIES), [], 2.5, 1)
     names = ("fifo", "allox", "fifo_released_0")
     assert [(cell.policy, cell.rate) for cell in found] == [(n, r) for n in names for r in (1, 2)]
@@ -64,3 +64,21 @@ def test_the_released_fifo_overbooks_the_last_type() -> None:
     found = released_fifo(1)(jobs)
     assert check_shares(jobs, found) == []
     assert found.time[0, 1] > 0
+
+
+@pytest.mark.real_data("gavel")
+def test_makespans_are_means_over_three_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame(
+        [(makespan.TABLE, "Gavel", 100.0, 161.16), (makespan.TABLE, "FIFO", 100.0, 182.32)],
+        columns=["table", "policy", "x", "value"],
+    )
+    monkeypatch.setattr(makespan, "published", lambda name: table)
+    found = pd.DataFrame(list(makespan.rows([100]))).set_index("policy")
+    assert found["deviation %"][["Gavel", "FIFO"]].abs().max() < 0.5
+    assert found["ours h"].tolist()[2] > 900
+
+
+def test_speeds_are_measured() -> None:
+    assert speed.events(jobs=50)["events"] > 100  # type: ignore[operator]
+    found = speed.overhead(jobs=60, rounds=2)
+    assert 0.0 < found["value"] < 1.0  # type: ignore[operator]

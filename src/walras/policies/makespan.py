@@ -10,7 +10,7 @@ from walras.simulate.time_shared import Policy
 from walras.solving import solve
 
 
-def makespan(*, engine: str = "interior") -> Policy:
+def makespan(*, engine: str = "auto") -> Policy:
     """The least makespan: minimise the time at which the last job ends if shares are kept.
 
     Shares maximise min_j y_j / n_j, where y_j is the rate of job j and n_j are its steps left.

@@ -113,7 +113,8 @@ def take_texts(owner: object, name: str, count: int | None, *, distinct: bool = 
     given = getattr(owner, name)
     listed = isinstance(given, Iterable) and not isinstance(given, str)
     made = tuple(given) if listed else ()
-    if not listed or not all(isinstance(text, str) for text in made):
+    texts = set(map(type, made)) <= {str} or all(isinstance(text, str) for text in made)
+    if not listed or not texts:
         raise InputError("are not texts", where=where, allowed="a list of texts")
     if count is not None and len(made) != count:
         raise InputError(f"has {len(made)} texts", where=where, allowed=f"{count}: one each")

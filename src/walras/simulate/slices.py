@@ -87,12 +87,11 @@ jit = compiler(nogil=True, error_model="numpy", boundscheck=False)
 
 
 @jit
-def _ranked(jobs: Longs, first: Floats, second: Floats, third: Floats) -> Longs:
-    """Jobs by three keys, largest first; equal ones in the order given."""
-    order = np.argsort(-third, kind="mergesort")
-    order = order[np.argsort(-second[order], kind="mergesort")]
-    order = order[np.argsort(-first[order], kind="mergesort")]
-    return jobs[order]
+def _break_ties(order: Longs, first: int, last: int, second: Floats, third: Floats) -> None:
+    """Order places ``first`` to ``last`` by two keys, largest first; equal ones stay in order."""
+    run = order[first:last]
+    run = run[np.argsort(-third[run], kind="mergesort")]
+    order[first:last] = run[np.argsort(-second[run], kind="mergesort")]
 
 
 @jit
@@ -141,11 +140,22 @@ def _fill(t: int, free: int, waiting: Longs, jobs: Jobs, state: State, spare: bo
             granted[k], deficit[k] = share[j, t], state.owed[j, t]
             # share granted / share had; each job begins with half a round on each type
             priority[k] = share[j, t] * state.given[t] / (head_start + state.had[j, t])
-        rank = _ranked(rank, priority, deficit, granted)
+        order = np.argsort(-priority, kind="mergesort")
+        first = 0
+        while first < count and free > 0:
+            last = first + 1
+            while last < count and priority[order[last]] == priority[order[first]]:
+                last += 1
+            if last - first > 1:
+                _break_ties(order, first, last, deficit, granted)
+            for j in rank[order[first:last]]:
+                if size[j] <= free:
+                    place[j] = t
+                    free -= size[j]
+            first = last
+        return
     for j in rank:
-        if size[j] <= free:
-            place[j] = t
-            free -= size[j]
+        place[j] = t
 
 
 @jit
