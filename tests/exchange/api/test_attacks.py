@@ -97,3 +97,35 @@ def test_a_provider_sets_neither_trust_nor_another_cluster(full: Served) -> None
     problem(full.send("PUT", "/v1/clusters/c1", {"slots": 1}, role="provider-c2"), 403, "WAL-2403")
     problem(full.send("GET", "/v1/audits", role="provider-c1"), 403, "WAL-2403")
     problem(full.send("GET", "/v1/audits", role="alpha"), 403, "WAL-2403")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/v1/tasks", {"features": 300}, "/features"),
+        ("/v1/tasks", {"requires": 65}, "/requires"),
+        ("/v1/tasks", {"environment": 300}, "/environment"),
+        ("/v1/tasks", {"": 65}, "body"),
+        ("/v1/predictors:predict", {"features": 300}, "/features"),
+        ("/v1/shadows", {"prices": 65}, "/prices"),
+        ("/v1/shadows", {"slots": 65}, "/slots"),
+    ],
+)
+def test_a_mapping_of_many_entries_is_one_error(
+    full: Served, path: str, body: dict[str, int], where: str
+) -> None:
+    """Each of its entries would be an error of its own: a million of them cost seconds."""
+    ((field, count),) = body.items()
+    many = {f"é{k}": "no number" for k in range(count)}
+    sent = {field: many} if field else many
+    details = problem(full.send("POST", path, sent), 422, "WAL-2422")
+    wrong = details.get("errors") or [details]
+    (found,) = [one for one in wrong if one["detail"].startswith(where)]
+    assert f"has {count} " in found["detail"].lower()
+    assert len(wrong) < 10
+
+
+def test_of_many_wrong_tasks_the_first_is_named(full: Served) -> None:
+    sent = {"tasks": [{"name": "a b", "command": ["x"], "slots": 0}] * 500}
+    details = problem(full.send("POST", "/v1/tasks:batch", sent), 422, "WAL-2422")
+    assert [one["pointer"] for one in details["errors"]] == ["/tasks/0/name", "/tasks/0/slots"]

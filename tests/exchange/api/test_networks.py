@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from tests.exchange.api.serving import Served, problem
+
+from walras.exchange.api.auth import csrf_word
+from walras.exchange.service import sessions
+from walras.exchange.service.tokens import Caller
+from walras.exchange.store.schema import credential
+from walras.exchange.store.statements import Statement, Transaction
 
 SMALL: dict[str, Any] = {"centres": 6, "graph": "ring", "learns": False}
 
@@ -137,6 +144,19 @@ def test_a_third_of_one_token_is_refused_until_one_ends(served: Served, uid: str
     second = served.post("/v1/networks", {"centres": 2, "graph": "ring", "learns": False})["uid"]
     details = problem(served.send("POST", "/v1/networks", SMALL), 429, "WAL-2429")
     assert "at most 2" in details["allowed"]
+    link, secret = "wll_" + "y" * 40, "wls_" + "x" * 40
+
+    def sign_in(tx: Transaction, now: float) -> None:
+        uid = tx.value(Statement(sa.select(credential.c.uid).where(credential.c.name == "admin")))
+        by = Caller(str(uid), "admin", None, frozenset({"admin"}))
+        sessions.offer(tx, now, by, "l-9", link)
+        sessions.sign_in(tx, now, link, "s-9", secret)
+
+    served.service.exchange.write(sign_in)
+    headers = {"cookie": f"walras_session={secret}", "x-csrf-token": csrf_word(secret)}
+    headers["origin"] = "http://testserver"
+    again = served.client.post("/v1/networks", json=SMALL, headers=headers)
+    assert "at most 2" in problem(again, 429, "WAL-2429")["allowed"], "a session is its token's"
     assert served.post(f"/v1/networks/{second}:end") == {"uid": second, "ended": True}
     assert [one["uid"] for one in served.get("/v1/networks")["items"]] == [uid]
     entries = served.get("/v1/audit")["items"]

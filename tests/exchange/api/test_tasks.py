@@ -71,8 +71,8 @@ def test_a_batch_is_added_whole_or_not_at_all(served: Served) -> None:
 @pytest.mark.parametrize(
     ("change", "pointer", "words"),
     [
-        ({"name": "Not Good"}, "/name", "pattern"),
-        ({"name": "a" * 64}, "/name", "pattern"),
+        ({"name": "Not Good"}, "/name", "lower-case letters"),
+        ({"name": "a" * 64}, "/name", "lower-case letters"),
         ({"command": []}, "/command", "at least 1 item"),
         ({"command": [""]}, "/command", "first word is empty"),
         ({"command": ["a\0b"]}, "/command/0", "pattern"),

@@ -32,7 +32,7 @@ class Site:
         """The cookies of a browser that has signed in with a role's token."""
         if role not in self._cookies:
             answer = self.served.client.get(self.link(role), follow_redirects=False)
-            assert (answer.status_code, answer.headers["location"]) == (303, "/rounds")
+            assert (answer.status_code, answer.headers["location"]) == (303, "/")
             self._cookies[role] = dict(answer.cookies)
             self.served.client.cookies.clear()
         return self._cookies[role]

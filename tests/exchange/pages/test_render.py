@@ -85,3 +85,11 @@ def test_without_built_scripts_the_page_says_how_to_build_them(
         text = quick_site.text("/rounds")
         assert ("./dev pages" in text) is not built
         assert ("/static/built/main.js" in text) is built
+
+
+def test_an_odd_event_is_taken_for_the_newest(quick_site: Site) -> None:
+    for odd in ("\xb2", "9" * 400, "-1", "now"):
+        headers = {"hx-request": "true", "x-walras-after": odd.encode("latin-1")}
+        cookies = quick_site.sign_in("admin")
+        headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        assert quick_site.served.client.get("/tasks", headers=headers).status_code == 200

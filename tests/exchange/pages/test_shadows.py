@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 from tests.exchange.api.test_shadows import ASKED, ended
 from tests.exchange.pages.conftest import Site
 from tests.exchange.runtime.test_shadowing import TEXT
@@ -69,3 +73,18 @@ def test_a_name_is_quoted_for_a_shell() -> None:
     )
     assert "--cluster NodeList --slots-by AllocNodes --only-seen" in made
     assert command(asked | {"name": "--help"}).startswith("walras shadow ./--help --scheduler")
+
+
+def test_one_whose_process_dies_says_so(quick_site: Site) -> None:
+    served = quick_site.served
+    uid = served.post("/v1/shadows", ASKED)["uid"]
+    one = served.service.shadows.get(uid)
+    end = time.monotonic() + 30.0
+    while not one.pid:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.kill(one.pid, signal.SIGKILL)
+    ended(served, uid)
+    words = quick_site.words(f"/shadow/{uid}")
+    assert "The comparison failed: its process failed" in words
+    assert "Allowed:" not in words

@@ -90,6 +90,14 @@ def test_what_cannot_be_solved_names_the_table_or_the_limit() -> None:
     long = TABLES | {"jobs": "job,size," + "x" * 1000 + "\nvision,1,1\n"}
     with pytest.raises(DataError, match="jobs: has 1,000 characters in the name of a column"):
         allocation(FACTS, json.dumps(long).encode(), _quiet)
+    name = {"throughput": f"job,v100\n{'n' * 300},1\n", "jobs": f"job,size\n{'n' * 300},1\n"}
+    name |= {"resources": "resource,capacity\nv100,1\n"}
+    with pytest.raises(DataError, match="jobs: has a name of 300 characters"):
+        allocation(FACTS, json.dumps(name).encode(), _quiet)
+    huge = {"throughput": "job,v100\na,1e308\nb,1e308\n", "jobs": "job,size\na,1\nb,1\n"}
+    huge |= {"resources": "resource,capacity\nv100,1\n"}
+    with pytest.raises(DataError, match=r"throughput: has the number 1e\+308"):
+        allocation(FACTS | {"normalise": "none"}, json.dumps(huge).encode(), _quiet)
     many = TABLES | {"jobs": "job,size\n" + ",\n" * 300_000}
     with pytest.raises(DataError, match="jobs: has 600,002 cells"):
         allocation(FACTS, json.dumps(many).encode(), _quiet)

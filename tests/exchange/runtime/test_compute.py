@@ -23,7 +23,7 @@ LARGE = 3 * 2**20
 
 FUNCTIONS = {
     name: f"tests.exchange.runtime.functions:{name}"
-    for name in ("noise", "fail", "refuse", "sleep", "die")
+    for name in ("noise", "fail", "refuse", "sleep", "die", "scratch")
 }
 
 
@@ -203,3 +203,33 @@ def test_nothing_else_can_be_asked_for(compute: Compute) -> None:
     with pytest.raises(ComputeError, match="KeyError"):
         compute.call("os:system", b"true", 60.0)
     assert child.echo(b"a") == b"a"
+
+
+@pytest.mark.parametrize("ending", ["close", "die", "late"])
+def test_what_it_had_on_the_disk_goes_with_it(compute: Compute, ending: str) -> None:
+    folder = Path(compute.call("scratch", b"a log", 60.0).decode())
+    assert (folder / "file").read_bytes() == b"a log"
+    if ending == "close":
+        compute.close()
+    else:
+        with pytest.raises(ComputeError):
+            compute.call("die" if ending == "die" else "sleep", b"", 0.5)
+    assert not folder.exists()
+
+
+def test_what_it_had_on_the_disk_goes_when_its_parent_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import os, sys\n"
+        "from walras.exchange.runtime.compute import Compute\n"
+        "c = Compute(functions={'scratch': 'tests.exchange.runtime.functions:scratch'})\n"
+        "print(c.call('scratch', b'a log', 60.0).decode(), flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, timeout=60)
+    folder = Path(found.stdout.decode().strip())
+    assert folder.parent == tmp_path
+    end = time.monotonic() + 20.0
+    while folder.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)

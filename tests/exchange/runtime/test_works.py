@@ -155,7 +155,7 @@ def test_one_that_takes_too_long_or_whose_process_dies_has_failed(slow: Works) -
     late = Works(Kind("slow", "/v1/slows", f"{_HERE}:slowly", seconds=0.0))
     one = _begun(late, "a")
     _until(lambda: one.state == "failed")
-    assert one.why == {"what": "took more than 0 s"}
+    assert one.why == {"what": "took more than 0 s", "where": "", "allowed": "", "remedy": ""}
     other = _begun(slow, "b")
     _until(lambda: other.share == 0.25)
     os.kill(other.pid, 9)

@@ -39,7 +39,7 @@ def test_a_link_signs_in_once(database: Database) -> None:
     assert _link(database) == sessions.LINK_SECONDS
     assert _caller(database, SOON, "wll_1") is None, "a link is no session"
     assert _use(database, SOON) == "ann"
-    assert _caller(database, SOON) == Caller("s-wls_1", "ann", None, frozenset({"read"}))
+    assert _caller(database, SOON) == Caller("s-wls_1", "ann", None, frozenset({"read"}), "k-1")
     for link in ("wll_1", "wll_other"):
         with pytest.raises(UnauthorisedError, match="was used before, or is not valid") as caught:
             _use(database, SOON, link, "wls_2")

@@ -184,7 +184,7 @@ class Gate:
             caller, token = await self.authenticator.caller(scope["method"], headers)
             scope[CALLER], scope[TOKEN] = caller, token
             one.caller = caller.token
-            wait = self.limit.take(caller.token)
+            wait = self.limit.take(caller.account)
         except UnauthorisedError as error:
             if self.sign_in and scope["method"] == "GET" and _wants_page(path, headers):
                 return RedirectResponse(self.sign_in, 303)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    JsonValue,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from walras.exchange.states import COUNTED, OUTCOMES
@@ -13,6 +22,7 @@ from walras.exchange.states import COUNTED, OUTCOMES
 NAME = r"^[a-z0-9-]{1,63}$"
 LARGEST = 1e11  # seconds since 1970: the year 5138
 WORD = r"^[^\x00]*$"
+_FIELDS = 64  # of a body: more than any has, known and unknown ones
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -34,6 +44,26 @@ PROGRAM: dict[str, JsonValue] = {
     "pattern": WORD,
 }
 WHOLE = BeforeValidator(_whole)
+
+
+def few(most: int) -> BeforeValidator:
+    """A mapping of few entries: they are counted before one of them is looked at.
+
+    Each wrong entry costs an error; of a mapping of a million, they would cost seconds.
+    """
+
+    def counted(value: object) -> object:
+        if isinstance(value, dict) and len(value) > most:
+            raise PydanticCustomError(
+                "too_many",
+                "Has {count} entries",
+                {"count": len(value), "expected": f"at most {most} entries"},
+            )
+        return value
+
+    return BeforeValidator(counted)
+
+
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(pattern=WORD, max_length=4096)]
 Time = Annotated[float, Field(ge=0.0, le=LARGEST, description="Seconds since 1970.")]
@@ -42,10 +72,10 @@ Chance = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=0, le=2**53), WHOLE]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$")]
 LabelValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/:+-]{0,63}$")]
-Labels = Annotated[dict[Label, LabelValue], Field(max_length=64)]
+Labels = Annotated[dict[Label, LabelValue], Field(max_length=64), few(64)]
 Feature = Annotated[float, Field(ge=-1e30, le=1e30)]
 FeatureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,63}$")]
-Features = Annotated[dict[FeatureName, Feature], Field(max_length=256)]
+Features = Annotated[dict[FeatureName, Feature], Field(max_length=256), few(256)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 
 
@@ -58,6 +88,17 @@ class Body(BaseModel):
     """What every body shares: no unknown field, no number that is not finite, no coercion."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_few_fields(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > _FIELDS:
+            raise PydanticCustomError(
+                "too_many",
+                "Has {count} fields",
+                {"count": len(given), "expected": ", ".join(cls.model_fields)},
+            )
+        return given
 
 
 class TaskItem(Body):
@@ -85,7 +126,7 @@ class TaskItem(Body):
     )
     time_limit: Seconds | None = Field(default=None, description="Seconds that a run may take.")
     requires: Labels = Field(default={}, description="Labels that a cluster must have.")
-    environment: Annotated[dict[Variable, Text], Field(max_length=256)] = Field(
+    environment: Annotated[dict[Variable, Text], Field(max_length=256), few(256)] = Field(
         default={}, description="Variables of the command; never shown again."
     )
     auditable: bool = Field(
@@ -120,7 +161,7 @@ class RejectIn(Body):
 class TasksIn(Body):
     """Tasks of one tenant that are added together or not at all."""
 
-    tasks: list[TaskItem] = Field(min_length=1, max_length=500)
+    tasks: Annotated[list[TaskItem], FailFast()] = Field(min_length=1, max_length=500)
     tenant: Name | None = OWNER
 
 
@@ -179,8 +220,8 @@ class SyncIn(Body):
     incarnation: Count
     seq: Count
     free: Annotated[int, Field(ge=0, le=1_000_000), WHOLE]
-    running: list[RunningIn] = Field(default=[], max_length=5000)
-    finished: list[FinishedIn] = Field(default=[], max_length=5000)
+    running: Annotated[list[RunningIn], FailFast()] = Field(default=[], max_length=5000)
+    finished: Annotated[list[FinishedIn], FailFast()] = Field(default=[], max_length=5000)
 
 
 class RunIn(Body):
@@ -201,7 +242,9 @@ class WhatIfIn(Body):
         default=[], max_length=1000, description="Clusters that give their offers back, too."
     )
     slots: Annotated[
-        dict[Name, Annotated[int, Field(ge=0, le=1_000_000), WHOLE]], Field(max_length=1000)
+        dict[Name, Annotated[int, Field(ge=0, le=1_000_000), WHOLE]],
+        Field(max_length=1000),
+        few(1000),
     ] = Field(default={}, description="Cluster -> slots that it has.")
     min_success: Chance | None = Field(default=None, description="Another floor.")
     window: Annotated[float, Field(ge=0.0, le=1000.0)] | None = Field(
@@ -242,7 +285,7 @@ class ObservationIn(Body):
 class ObservationsIn(Body):
     """Runs to learn from, added together or not at all."""
 
-    observations: list[ObservationIn] = Field(min_length=1, max_length=5000)
+    observations: Annotated[list[ObservationIn], FailFast()] = Field(min_length=1, max_length=5000)
 
 
 class TokenIn(Body):

@@ -66,7 +66,7 @@ async def start(
     sample = (body or NetworkIn()).model_dump()
 
     def work() -> dict[str, Any]:
-        made = networks.start(caller.token, caller.name, sample)
+        made = networks.start(caller.account, caller.name, sample)
         try:
             _noted(request, "network.start", made.uid)
         except BaseException:

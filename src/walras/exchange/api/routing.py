@@ -155,7 +155,7 @@ async def once(
 
 def owner_of(caller: Caller) -> str:
     """Whose idempotency keys a caller uses: its tenant's, or the token's own."""
-    return caller.tenant or f"token:{caller.token}"
+    return caller.tenant or f"token:{caller.account}"
 
 
 async def fingerprint(request: Request) -> str:

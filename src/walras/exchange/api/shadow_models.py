@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from walras.exchange.api.models import WHOLE, Body
+from walras.exchange.api.models import WHOLE, Body, few
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Slots = Annotated[int, Field(ge=1, le=10_000_000), WHOLE]
@@ -30,10 +30,10 @@ class ShadowIn(Body):
     slots_by: Annotated[str, Field(max_length=200)] = Field(
         default="", description="Of Slurm: the field of a job's slots; AllocCPUS if empty."
     )
-    slots: dict[Name, Slots] = Field(
+    slots: Annotated[dict[Name, Slots], few(64)] = Field(
         default={}, max_length=64, description="Slots of clusters; else the most in use at once."
     )
-    prices: dict[Name, Price] = Field(
+    prices: Annotated[dict[Name, Price], few(64)] = Field(
         default={}, max_length=64, description="Price of a slot-hour, by cluster; 1 if left out."
     )
     train: Annotated[float, Field(gt=0.0, lt=1.0)] = Field(

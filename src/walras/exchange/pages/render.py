@@ -145,7 +145,7 @@ async def _once(request: Request, inner: Handler) -> Response:
     caller, asked = caller_of(request), request.headers.get(AFTER, "0")
     key = (id(request.app), _again(request), caller.tenant, caller.scopes)
     now, found = time.monotonic(), _made.get(key)
-    event = int(asked) if asked.isdigit() and len(asked) < 16 else _NEWEST
+    event = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 16 else _NEWEST
     if found is None or not found.serves(now, event):
         newest = await api_of(request).hub.newest()
         found = _Made(now, newest, asyncio.ensure_future(inner(request)))

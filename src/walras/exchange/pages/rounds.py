@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from walras.exchange.api.rounds import Seq
-from walras.exchange.api.routing import needs
+from walras.exchange.api.routing import caller_of, needs
 from walras.exchange.pages.ask import ask, ask_if_allowed
 from walras.exchange.pages.render import PageRoute, shown
 from walras.rounds.blockers import MEANINGS
@@ -25,8 +25,9 @@ Other = Annotated[int, Query(ge=1, le=2**53)]
 
 @router.get("/", openapi_extra=needs("read-or-provider"))
 async def home(request: Request) -> Response:
-    """The first page."""
-    return RedirectResponse("/rounds", 303)
+    """The first page: the rounds, or the clusters of who offers some."""
+    reads = caller_of(request).scopes & {"read", "operate", "admin"}
+    return RedirectResponse("/rounds" if reads else "/clusters", 303)
 
 
 @router.get("/rounds", openapi_extra=needs("read"))

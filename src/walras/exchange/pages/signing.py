@@ -27,9 +27,21 @@ def _server(request: Request) -> str:
     return str(request.base_url).rstrip("/")
 
 
+def _sent_by_another(request: Request) -> bool:
+    """Whether another site's page asks, or something that shows no page."""
+    headers = request.headers
+    return (
+        headers.get("sec-fetch-site", "none") == "cross-site"
+        or headers.get("sec-fetch-dest", "document") != "document"
+    )
+
+
 @router.get("/login", openapi_extra=needs(OPEN))
 async def login(request: Request, link: Link = None) -> Response:
     """Use a link: the browser gets a session; without one, say how to have one."""
+    if _sent_by_another(request):
+        # A person follows the link here: no other site signs a browser in, or uses a link up.
+        return HTMLResponse(bare("follow.html", link=link), 200 if link else 401)
     if link is None:
         return HTMLResponse(bare("login.html", problem=None, server=_server(request)))
     # A browser that looks ahead must not use the link up.
@@ -46,7 +58,7 @@ async def login(request: Request, link: Link = None) -> Response:
         await asyncio.wrap_future(api_of(request).exchange.submit(work))
     except UnauthorisedError as error:
         return HTMLResponse(bare("login.html", problem=error, server=_server(request)), 401)
-    made = RedirectResponse("/rounds", 303)
+    made = RedirectResponse("/", 303)
     headers = dict(request.scope["headers"])
     made.set_cookie(
         cookie_name(headers),

@@ -31,6 +31,10 @@ JOBS, RESOURCES = 20_000, 500
 ENTRIES = 2_000_000
 """Pairs of a job and a type that a round may have here."""
 
+NAME = 200
+"""Characters that the name of a job or type may have here."""
+
+_LARGEST = 1e30  # a number of a table; sums and products of larger ones leave double precision
 _HIGHS: Document = dict.fromkeys(("status", "seconds", "value"))
 _OURS: Document = _HIGHS | dict.fromkeys(("engine", "bound", "gap"))
 _TABLES = ("throughput", "jobs", "resources")
@@ -156,7 +160,40 @@ def _uploaded(texts: Mapping[str, str]) -> tuple[ClusterTables, str, str]:
                     setattr(error, part, getattr(error, part).replace(str(path), name))
             raise
     _check(len(tables.size), len(tables.capacity))
+    _check_names(tables)
+    _check_numbers(tables)
     return tables, f"{len(tables.size):,} jobs of uploaded tables", "uploaded"
+
+
+def _check_names(tables: ClusterTables) -> None:
+    """Refuse names that no link could ask about."""
+    for where, names in (("jobs", tables.size.index), ("resources", tables.capacity.index)):
+        name = max(map(str, names), key=len)
+        if len(name) > NAME:
+            raise DataError(
+                f"has a name of {len(name):,} characters, {name[:20]}…",
+                where=where,
+                allowed=f"at most {NAME} characters here",
+                remedy="shorten it, or solve it on your own machine: walras solve cluster",
+            )
+
+
+def _check_numbers(tables: ClusterTables) -> None:
+    """Refuse numbers whose sums no computer holds."""
+    parts = {
+        "throughput": tables.throughput.to_numpy(),
+        "jobs": np.concatenate([tables.size.to_numpy(), tables.weight.to_numpy()]),
+        "resources": tables.capacity.to_numpy(),
+    }
+    for where, numbers in parts.items():
+        largest = float(np.max(numbers))
+        if largest > _LARGEST:
+            raise DataError(
+                f"has the number {largest:g}",
+                where=where,
+                allowed=f"at most {_LARGEST:g}",
+                remedy="state it in a larger unit",
+            )
 
 
 def _check_text(name: str, text: str) -> None:

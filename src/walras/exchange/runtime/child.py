@@ -8,6 +8,7 @@ is imported.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -15,6 +16,9 @@ from importlib import import_module
 from typing import BinaryIO
 
 from walras.errors import WalrasError
+
+SCRATCH = "WALRAS_SCRATCH"
+"""Variable of the folder in which the process keeps files; it goes with the process."""
 
 _DONE, _WRONG = b"\0", b"\1"
 
@@ -64,6 +68,8 @@ def _end_with(parent: int) -> None:
     """End when the parent is gone: it reads no message while something computes."""
     while os.getppid() == parent:
         time.sleep(0.5)
+    if folder := os.environ.get(SCRATCH):
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

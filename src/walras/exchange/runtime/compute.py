@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import IO
 
 from walras.exchange.errors import ComputeError
+from walras.exchange.runtime.child import SCRATCH
 
 _SLICE = 0.1  # seconds between looks at whether to stop
 _CHUNK = 2**20
@@ -57,6 +60,7 @@ class Compute:
         self._idle = False  # whether the pipes hold nothing of an earlier call
         self._closing = False
         self._warms = False
+        self._folder = ""
         self.started = 0
 
     def warm(self, what: bytes = b"") -> None:
@@ -108,11 +112,13 @@ class Compute:
             self._kill()
             if self._once and (self.started or self._closing):
                 raise self._died()
+            self._folder = tempfile.mkdtemp(prefix="walras-")
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "walras.exchange.runtime.child", *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
+                env={**os.environ, "TMPDIR": self._folder, SCRATCH: self._folder},
                 start_new_session=True,  # Ctrl-C is the service's business
             )
             self.started += 1
@@ -186,6 +192,8 @@ class Compute:
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
+        # What it had on the disk, such as a log that it read, goes with it.
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
         """End the process; a call that waits is given up first.

@@ -27,6 +27,7 @@ from walras.exchange.runtime.turns import Turns
 _LOOK = 0.3  # seconds between two looks at a computation
 _LATE = 60.0  # seconds after which its process is taken for dead
 _LONGEST = 3600.0  # seconds after its end for which a process answers at most
+_NOTHING = {"what": "", "where": "", "allowed": "", "remedy": ""}
 _FUNCTIONS = {
     "work": "walras.exchange.runtime.working:answered",
     "give_way": "walras.exchange.runtime.networking:give_way",
@@ -214,7 +215,8 @@ class Work:
         with self._lock:
             if self.state != "running":
                 return False
-            self.state, self.why, self._ended = state, why, time.monotonic()
+            self.state, self._ended = state, time.monotonic()
+            self.why = None if why is None else _NOTHING | why
             return True
 
     def _follow(self, data: bytes) -> None:

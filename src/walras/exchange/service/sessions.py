@@ -29,6 +29,7 @@ _FIND = Statement(
         credential.c.tenant,
         credential.c.scopes,
         session.c.credential,
+        credential.c.uid.label("of"),
     )
     .join(credential, credential.c.id == session.c.credential)
     .where(
@@ -97,7 +98,9 @@ def sign_in(tx: Transaction, now: float, link: str, uid: str, secret: str) -> st
 def caller(tx: Transaction, now: float, secret: str) -> Caller | None:
     """Who a session acts for; None where it has ended, or its token has."""
     row = tx.first(_FIND, hash=hash_of(secret), kind=SESSION, now=now)
-    return None if row is None else Caller(row[0], row[1], row[2], frozenset(row[3].split()))
+    if row is None:
+        return None
+    return Caller(row[0], row[1], row[2], frozenset(row[3].split()), row[5])
 
 
 def end(tx: Transaction, uid: str) -> bool:

@@ -25,12 +25,19 @@ class Caller:
         name: Its name.
         tenant: Its tenant, or None for all.
         scopes: What it may do.
+        of: Of a session, the uid of the token that it acts for.
     """
 
     token: str
     name: str
     tenant: str | None
     scopes: frozenset[str]
+    of: str = ""
+
+    @property
+    def account(self) -> str:
+        """Who is limited: the token, also by its sessions."""
+        return self.of or self.token
 
 
 _TENANT = inserting(tenant)
