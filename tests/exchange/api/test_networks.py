@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from tests.exchange.api.serving import Served, problem
 
 from walras.exchange.api.auth import csrf_word
 from walras.exchange.service import sessions
 from walras.exchange.service.tokens import Caller
-from walras.exchange.store.schema import credential
-from walras.exchange.store.statements import Statement, Transaction
+from walras.exchange.store.statements import Transaction
 
 SMALL: dict[str, Any] = {"centres": 6, "graph": "ring", "learns": False}
 
@@ -147,8 +145,7 @@ def test_a_third_of_one_token_is_refused_until_one_ends(served: Served, uid: str
     link, secret = "wll_" + "y" * 40, "wls_" + "x" * 40
 
     def sign_in(tx: Transaction, now: float) -> None:
-        uid = tx.value(Statement(sa.select(credential.c.uid).where(credential.c.name == "admin")))
-        by = Caller(str(uid), "admin", None, frozenset({"admin"}))
+        by = Caller(served.service.networks.get(uid).owner, "admin", None, frozenset({"admin"}))
         sessions.offer(tx, now, by, "l-9", link)
         sessions.sign_in(tx, now, link, "s-9", secret)
 

@@ -89,7 +89,11 @@ def test_without_built_scripts_the_page_says_how_to_build_them(
 
 def test_an_odd_event_is_taken_for_the_newest(quick_site: Site) -> None:
     for odd in ("\xb2", "9" * 400, "-1", "now"):
-        headers = {"hx-request": "true", "x-walras-after": odd.encode("latin-1")}
         cookies = quick_site.sign_in("admin")
-        headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        headers = {
+            b"hx-request": b"true",
+            b"x-walras-after": odd.encode("latin-1"),
+            b"cookie": cookie.encode(),
+        }
         assert quick_site.served.client.get("/tasks", headers=headers).status_code == 200
