@@ -35,3 +35,12 @@ def test_by_speed_each_in_turn_takes_its_fastest_free_type() -> None:
     assert found.time.tolist() == [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     assert check_shares(jobs, found) == []
     assert found.policy == "fifo by speed"
+
+
+def test_a_job_that_runs_on_no_type_with_room_lets_others_pass() -> None:
+    """Type 0 is full, ``b`` cannot run on type 1, and ``c`` can."""
+    last = Shares(("a",), ("type 0", "type 1"), np.array([[1.0, 0.0]]))
+    speed = [[3.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    jobs = JobsSnapshot.of(["a", "b", "c"], speed=speed, workers=[1, 1], last=last)
+    for by_speed in (False, True):
+        assert fifo(by_speed)(jobs).time.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]

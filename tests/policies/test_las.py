@@ -23,11 +23,12 @@ def _stated(jobs: JobsSnapshot, *, by_speed: bool) -> float:
     return float(cp.Problem(cp.Maximize(least), within).solve(solver="HIGHS"))
 
 
+@pytest.mark.parametrize("engine", [None, "interior"])
 @pytest.mark.parametrize("by_speed", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_least_service_is_the_best(seed: int, by_speed: bool) -> None:
+def test_the_least_service_is_the_best(seed: int, by_speed: bool, engine: str | None) -> None:
     jobs = random_jobs(seed)
-    found = las(by_speed)(jobs)
+    found = las(by_speed, engine=engine)(jobs)
     assert check_shares(jobs, found) == []
     assert found.value == pytest.approx(_stated(jobs, by_speed=by_speed), rel=1e-6)
     assert found.gap < 1e-6

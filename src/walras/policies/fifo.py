@@ -15,7 +15,8 @@ def fifo(by_speed: bool = False) -> Policy:
     Without ``by_speed`` a job keeps its type until it ends. Its place then goes to the job that
     waits first; places that were free before go to waiting jobs by type in the cluster's order.
     With ``by_speed`` every decision begins anew, and each job in turn takes the type on which it is
-    fastest of those with enough free workers. No job overtakes one that does not fit. Source:
+    fastest of those with enough free workers. No job overtakes one that finds no room; one that
+    can run on none of the types with room lets others pass. Source:
     the baselines of Narayanan et al., OSDI 2020, whose released code draws a type at random and
     then takes the last of a list all the same: with its names, V100 before P100 before K80.
 
@@ -43,12 +44,14 @@ def fifo(by_speed: bool = False) -> Policy:
         if not by_speed:
             queue = _take_over(snapshot, held, free, queue)
         for j in queue:
-            fits = snapshot.fits[j] & (snapshot.size[j] <= free)
-            if not fits.any():
+            room = snapshot.size[j] <= free
+            fits = snapshot.fits[j] & room
+            if fits.any():
+                t = choose(snapshot.speed[j], fits)
+                held[j, t] = 1.0
+                free[t] -= snapshot.size[j]
+            elif not room.any():
                 break
-            t = choose(snapshot.speed[j], fits)
-            held[j, t] = 1.0
-            free[t] -= snapshot.size[j]
         return snapshot.shares(held, policy=decide.__name__, spare=False)
 
     decide.__name__ = "fifo by speed" if by_speed else "fifo"

@@ -6,13 +6,14 @@ import numpy as np
 
 from walras.domains import cluster_scheduling
 from walras.errors import InputError
+from walras.policies.central import central_max_min
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.solving import solve
 from walras.types import Floats
 
 
-def las(by_speed: bool = False, sharing: bool = False, *, engine: str = "interior") -> Policy:
+def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = None) -> Policy:
     """Least attained service: the least service of a job by its weight is as large as it can be.
 
     The service of job j with share x of its time by type is s_j(x) = size_j Σ_t r_jt x_jt, where
@@ -23,8 +24,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str = "interio
     Args:
         by_speed: Whether the policy knows speeds.
         sharing: Whether two jobs may share a worker; not there yet.
-        engine: Of :func:`walras.solve`. Max-min leaves time over that may go to anybody; the
-            interior engine spreads it, a vertex gives it to few.
+        engine: None for a central solution, which spreads the time that the least level leaves
+            over; else an engine of :func:`walras.solve`, some of which give it to few jobs.
 
     Returns:
         The policy; its decisions carry value and bound.
@@ -52,16 +53,27 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str = "interio
         if not len(snapshot):
             return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name, blind=not by_speed)
         service = _relative(snapshot) if by_speed else snapshot.fits.astype(np.float64)
-        problem = cluster_scheduling.max_min(
-            (service * snapshot.size[:, None]).T, snapshot.size, snapshot.workers, snapshot.weight
-        )
-        found = solve(problem, engine=engine)
-        return snapshot.shares(
-            found.x.T, policy=name, blind=not by_speed, value=found.value, bound=found.bound
-        )
+        time, value, bound = _decided(snapshot, service * snapshot.size[:, None], engine)
+        return snapshot.shares(time, policy=name, blind=not by_speed, value=value, bound=bound)
 
     decide.__name__ = name
     return decide
+
+
+def _decided(
+    snapshot: JobsSnapshot, service: Floats, engine: str | None
+) -> tuple[Floats, float, float]:
+    """(N, T) shares of time, the least service by weight, and its bound."""
+    if engine is None:
+        central = central_max_min(
+            service / snapshot.weight[:, None], snapshot.size, snapshot.workers
+        )
+        return central.time, central.value, central.bound
+    problem = cluster_scheduling.max_min(
+        service.T, snapshot.size, snapshot.workers, snapshot.weight
+    )
+    found = solve(problem, engine=engine)
+    return found.x.T, found.value, found.bound
 
 
 def _relative(snapshot: JobsSnapshot) -> Floats:
