@@ -22,12 +22,14 @@ from walras.domains.cluster_scheduling.objectives import (
 )
 from walras.domains.cluster_scheduling.per_cost import ThroughputPerCost, throughput_per_cost
 from walras.domains.cluster_scheduling.quota import Quota
+from walras.domains.cluster_scheduling.sharing import Pairs, shares
 from walras.domains.cluster_scheduling.strategy_proof import StrategyProof, strategy_proof
 
 __all__ = [
     "Evaluation",
     "FinishTimes",
     "Hierarchy",
+    "Pairs",
     "Quota",
     "StrategyProof",
     "ThroughputPerCost",
@@ -43,6 +45,7 @@ __all__ = [
     "min_makespan",
     "normalise",
     "proportional_fairness",
+    "shares",
     "strategy_proof",
     "throughput_per_cost",
     "total_throughput",

@@ -37,6 +37,7 @@ from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.domains.cluster_scheduling.quota import Quota
+from walras.domains.cluster_scheduling.sharing import Pairs, with_pairs
 from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
 from walras.types import Floats
@@ -53,6 +54,7 @@ class Options(TypedDict, total=False):
         churn: Price of a GPU given or taken against ``previous``, in units of the objective.
         floor: (jobs,) throughput that each job has at least, >= 0, such as the work left over the
             time to its deadline.
+        pairs: Pairs of jobs that may share devices; without quota, churn and whole jobs.
         resource_names: Labels of the resources, when ``throughput`` carries none.
         demand_names: Labels of the jobs, when ``throughput`` carries none.
     """
@@ -61,6 +63,7 @@ class Options(TypedDict, total=False):
     previous: Matrix | None
     churn: float
     floor: Vector | None
+    pairs: Pairs | None
     resource_names: Sequence[str] | None
     demand_names: Sequence[str] | None
 
@@ -86,7 +89,7 @@ def max_min(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+        **options: ``quota``, ``floor``, ``pairs``, ``previous`` and ``churn``, ``resource_names``,
             ``demand_names``.
 
     Returns:
@@ -135,7 +138,7 @@ def leximin(
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
         levels: Largest number of levels.
-        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+        **options: ``quota``, ``floor``, ``pairs``, ``previous`` and ``churn``, ``resource_names``,
             ``demand_names``.
 
     Returns:
@@ -184,7 +187,7 @@ def min_makespan(
         weight: (jobs,) priorities, > 0; a job of weight 2 should finish in half the time of others.
         whole: Whether every job runs on one type all the time. If not all jobs fit, the problem is
             infeasible.
-        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+        **options: ``quota``, ``floor``, ``pairs``, ``previous`` and ``churn``, ``resource_names``,
             ``demand_names``.
 
     Returns:
@@ -257,7 +260,7 @@ def proportional_fairness(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+        **options: ``quota``, ``floor``, ``pairs``, ``previous`` and ``churn``, ``resource_names``,
             ``demand_names``.
 
     Returns:
@@ -302,7 +305,7 @@ def alpha_fair(
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
         alpha: Aversion to inequality, 0 to 100.
-        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+        **options: ``quota``, ``floor``, ``pairs``, ``previous`` and ``churn``, ``resource_names``,
             ``demand_names``.
 
     Returns:
@@ -371,7 +374,7 @@ def total_throughput(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        **options: ``quota``, ``floor``, ``previous`` and ``churn``, ``resource_names``,
+        **options: ``quota``, ``floor``, ``pairs``, ``previous`` and ``churn``, ``resource_names``,
             ``demand_names``.
 
     Returns:
@@ -400,12 +403,14 @@ class Case:
         entries: One entry for each pair, or two with churn.
         quota: Limits on groups of jobs, or None.
         floor: (jobs,) least throughputs, or None.
+        pairs: Pairs that share devices, or None.
     """
 
     cluster: Cluster
     entries: Entries
     quota: Quota | None
     floor: Floats | None
+    pairs: Pairs | None
 
     @classmethod
     def of(
@@ -442,7 +447,11 @@ class Case:
                 allowed="0",
                 remedy="pass previous=, the shares of the round before",
             )
-        return cls(cluster, entries, options.get("quota"), _floor(options.get("floor"), cluster))
+        pairs = options.get("pairs")
+        if pairs is not None:
+            _refuse_with_pairs(options, whole=whole)
+        floor = _floor(options.get("floor"), cluster)
+        return cls(cluster, entries, options.get("quota"), floor, pairs)
 
     def raise_the_least(self, objective: str) -> Separable:
         """Maximise a scalar t with ``t <= y_j / weight_j`` for every job.
@@ -488,7 +497,7 @@ class Case:
         count = len(entries.throughput)
         zeros = np.zeros(count)
         scalars = 0 if ceiling is None else 1
-        return Separable(
+        stated = Separable(
             resource=entries.resource,
             demand=entries.demand,
             cost=entries.cost if cost is None else cost,
@@ -507,6 +516,23 @@ class Case:
             objective=objective,
             gap_scale=gap_scale,
             gap_unit=gap_unit,
+        )
+        return stated if self.pairs is None else with_pairs(stated, cluster, self.pairs)
+
+
+def _refuse_with_pairs(options: Options, *, whole: bool) -> None:
+    """Refuse what says nothing of pairs that share.
+
+    Raises:
+        InputError: A quota, churn or whole jobs are asked for, too.
+    """
+    others = [name for name in ("quota", "previous", "churn") if options.get(name) is not None]
+    if others or whole:
+        raise InputError(
+            f"are given beside {others[0] if others else 'whole'}",
+            where="pairs",
+            allowed="floor, weight, allowed and labels",
+            remedy="leave one of the two out",
         )
 
 
