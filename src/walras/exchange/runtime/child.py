@@ -7,6 +7,7 @@ is imported.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
@@ -33,6 +34,7 @@ def main() -> None:
     functions = dict(part.split("=", 1) for part in sys.argv[1:])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    atexit.register(_forget)
     os.nice(5)  # who waits for an answer of the API comes first
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     questions = sys.stdin.buffer
@@ -68,9 +70,14 @@ def _end_with(parent: int) -> None:
     """End when the parent is gone: it reads no message while something computes."""
     while os.getppid() == parent:
         time.sleep(0.5)
+    _forget()
+    os._exit(1)
+
+
+def _forget() -> None:
+    """Take away what it had on the disk; a parent that lives does it, too."""
     if folder := os.environ.get(SCRATCH):
         shutil.rmtree(folder, ignore_errors=True)
-    os._exit(1)
 
 
 if __name__ == "__main__":
