@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -43,3 +44,15 @@ def test_a_job_that_ends_makes_room_for_one_that_starts() -> None:
     start, end = np.array([0.0, 10.0, 5.0]), np.array([10.0, 20.0, 6.0])
     assert peak(start, end, np.array([2, 2, 1])) == 3
     assert peak(np.zeros(0), np.zeros(0), np.zeros(0, np.int64)) == 0
+
+
+def test_a_name_of_any_length_takes_its_own_memory() -> None:
+    """A table of fixed-width texts would take the longest one for every row."""
+    frame = wl.shadow.synthetic_log(4, 2500).frame
+    frame.loc[frame.index[3], "cluster"] = "x" * 20_000
+    tracemalloc.start()
+    log = wl.shadow.read_jobs(frame)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert max(map(len, log.clusters)) == 20_000
+    assert peak < 100e6, "of fixed width: 20,000 characters of 4 bytes for each of 10,000 rows"

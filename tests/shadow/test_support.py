@@ -56,3 +56,39 @@ def test_kinds_that_each_ran_on_one_cluster_have_no_overlap() -> None:
         wl.shadow.compare(_only(log, which), slots=SLOTS)
     with pytest.raises(wl.DataError, match=r"leaves no choice: 0\.0%"):
         wl.shadow.compare(_only(log, which), slots=SLOTS, only_seen=True)
+
+
+def test_a_past_without_a_completed_job_is_refused() -> None:
+    log = _log()
+    with pytest.raises(wl.DataError, match=r"has 0 completed jobs among the last \d+"):
+        wl.shadow.compare(replace(log, good=np.zeros_like(log.good)), slots=SLOTS)
+    frame = wl.shadow.synthetic_log(12, 60, slots=4).frame
+    for outcome in ("failed", "cancelled"):
+        with pytest.raises(wl.DataError, match="has 0 completed jobs"):
+            wl.shadow.compare(wl.shadow.read_jobs(frame.assign(outcome=outcome)), slots=SLOTS)
+
+
+def test_few_completed_jobs_are_enough_to_learn_from() -> None:
+    log = _log()
+    good = log.good.copy()
+    kept = np.flatnonzero(good)[::14]
+    good[:] = False
+    good[kept] = True
+    wl.shadow.compare(replace(log, good=good), slots=SLOTS, resamples=20)
+
+
+def test_jobs_that_take_no_time_divide_by_nothing() -> None:
+    frame = wl.shadow.synthetic_log(12, 60, slots=4).frame
+    log = wl.shadow.read_jobs(frame.assign(end=frame["start"]))
+    assert wl.shadow.compare(log, resamples=20).load < 1e-3, "a second each"
+    at = frame.assign(submit=0.0, start=10.0, end=10.0)
+    with pytest.raises(wl.DataError):
+        wl.shadow.compare(wl.shadow.read_jobs(at))
+
+
+def test_slots_that_are_something_else_are_refused() -> None:
+    frame = wl.shadow.synthetic_log(12, 60, slots=4).frame
+    slots = np.ones(len(frame), np.int64)
+    slots[5] = 2_000_000_000
+    with pytest.raises(wl.DataError, match=r"took 2000000000; allowed: .*1048576.*--slots-by"):
+        wl.shadow.compare(wl.shadow.read_jobs(frame.assign(slots=slots)))

@@ -176,7 +176,7 @@ def checked(rows: Rows) -> JobLog:
             remedy="see the guide on shadow mode for the command that writes one",
         )
     kept = kept[np.argsort(submit[kept], kind="stable")]
-    clusters, which = np.unique(cluster.to_numpy(str)[kept], return_inverse=True)
+    which, clusters = pd.factorize(cluster.to_numpy(object)[kept], sort=True)  # of any length
     success = outcome.iloc[kept].map(OUTCOMES)
     more = [name for name in table.columns if name not in _PLAIN]
     taken = slots[kept].astype(np.int64)
@@ -190,7 +190,7 @@ def checked(rows: Rows) -> JobLog:
         (success == True).to_numpy(np.bool_),  # noqa: E712 - None is neither
         success.notna().to_numpy(np.bool_),
         table[more].iloc[kept].to_numpy(np.float64).reshape(len(kept), len(more)),
-        tuple(clusters.tolist()),
+        tuple(map(str, clusters)),
         tuple(more),
         tuple(problems),
         rows.unfinished,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from walras.errors import DataError
 from walras.policies.exchange import Forecast, Predict
 from walras.predict import Training
 from walras.predict.by_cluster import Runs, fit_runs
@@ -14,6 +15,9 @@ from walras.predict.predictor import Prediction
 from walras.shadow.counterfactual import Model, Observed
 from walras.shadow.jobs import JobLog
 from walras.types import Floats, Longs
+
+LEAST_COMPLETED = 10
+"""Jobs of the past's later half that must have completed."""
 
 _PRIOR = 2.0  # runs that a kind counts as without any of its own, at the mean
 
@@ -111,12 +115,22 @@ def learn(log: JobLog, past: Longs, replayed: Longs, kind: Longs, seed: int) -> 
 
     Returns:
         Times and chances, (M, k) each; what is predicted on a cluster without a past is a prior.
+
+    Raises:
+        DataError: Too few jobs have completed.
     """
     order = past[np.argsort(log.end[past], kind="stable")]
     early, late = order[: len(order) // 2], order[len(order) // 2 :]
     features = Known.of(log, early, kind).features(log, late, kind)
     names = tuple(f"f{k}" for k in range(features.shape[1]))
     done = log.good[late]
+    if done.sum() < LEAST_COMPLETED:
+        raise DataError(
+            f"has {done.sum()} completed jobs among the last {len(late)} to learn from",
+            where=log.origin,
+            allowed=f"at least {LEAST_COMPLETED}: times are learned from jobs that completed",
+            remedy="see that the outcomes are read right, or export a time in which jobs completed",
+        )
     there = np.unique(log.cluster[late][done])
     usable = np.isin(log.cluster[late], there)
     late, features, done = late[usable], features[usable], done[usable]

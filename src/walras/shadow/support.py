@@ -16,6 +16,9 @@ from walras.types import Bools, Floats, Longs
 
 LEAST_DAYS = 3  # that are replayed, and drawn again for the intervals
 LEAST_PAST = 50  # jobs that must have ended at the cut
+SLOTS = 2**20
+"""Slots that a cluster may have."""
+
 _FULL = 0.95  # load from which queues grow without end, in time
 _CHOICE = 0.01  # share of the jobs that may go to two clusters
 _GROWTH, _HELD = 0.05, 0.25  # of a day's capacity: growth a day, and backlog at the end
@@ -100,12 +103,12 @@ def capacity(log: JobLog, slots: Mapping[str, int] | None) -> Longs:
             allowed="two or more, or nothing can be placed otherwise",
             remedy="name another field for the clusters, such as --cluster NodeList",
         )
-    found = log.peaks()
+    found = np.maximum(log.peaks(), _largest(log))  # a job that took no time was no peak
     given = dict(slots or {})
     checks.known_keys(given, log.clusters, "slots")
     for name, value in given.items():
         i = log.clusters.index(name)
-        most = checks.whole(value, f"slots[{name}]", 1, 2**20)
+        most = checks.whole(value, f"slots[{name}]", 1, SLOTS)
         largest = int(log.slots[log.cluster == i].max())
         if largest > most:
             k = int(np.flatnonzero((log.cluster == i) & (log.slots == largest))[0])
@@ -114,6 +117,33 @@ def capacity(log: JobLog, slots: Mapping[str, int] | None) -> Longs:
         if found[i] > most:
             raise _too_few(f"is {most}, and {int(found[i])} were in use at once", name, found[i])
         found[i] = most
+    _refuse_endless(log, found)
+    return found
+
+
+def _refuse_endless(log: JobLog, found: Longs) -> None:
+    """Refuse clusters of more slots than any has: the log's field says something else.
+
+    Raises:
+        DataError: There is one.
+    """
+    i = int(np.argmax(found))
+    if found[i] > SLOTS:
+        mine = np.flatnonzero(log.cluster == i)
+        k = int(mine[np.argmax(log.slots[mine])])
+        raise DataError(
+            f"has {found[i]} slots in use at once on cluster {log.clusters[i]:.40}; a job of "
+            f"{log.name[k]:.40} alone took {log.slots[k]}",
+            where=log.origin,
+            allowed=f"at most {SLOTS} slots a cluster",
+            remedy="name another field for the slots of a job (--slots-by), or correct that job",
+        )
+
+
+def _largest(log: JobLog) -> Longs:
+    """(M,) the most slots that one job took on each cluster."""
+    found = np.zeros(len(log.clusters), np.int64)
+    np.maximum.at(found, log.cluster, log.slots)
     return found
 
 

@@ -168,3 +168,24 @@ def test_what_is_there_is_compared_by_what_it_offers(client: Client) -> None:
     client.clusters.put("west", 2, labels={"source": "slurm"}, price=1.5)
     assert compared(TWO, client.clusters.get("west")).change == "unchanged"
     assert compared(replace(TWO, price=None), client.clusters.get("west")).price == 1.5
+
+
+@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"slots": -8}, "slots -8"),
+        ({"slots": 10**30 - 1}, "slots 9999"),
+        ({"price": 1e300}, r"price 1e\+300"),
+        ({"labels": {f"l{k}": "v" for k in range(65)}}, "labels"),
+    ],
+)
+def test_what_the_service_refuses_is_refused_before_anything_is_written(
+    client: Client, change: dict[str, Any], what: str, write: bool
+) -> None:
+    good = Offered("good", 1)
+    with pytest.raises(InputError, match=what):
+        imported(
+            client, [good, replace(Offered("bad", 1, where="file, line 3"), **change)], write=write
+        )
+    assert client.clusters.list() == []

@@ -92,3 +92,23 @@ def test_a_file_without_workloads_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(wl.DataError, match="kubectl get workloads"):
         wl.shadow.read_jobs(path, "kueue")
+
+
+_MANY = '{"kind":"Workload","metadata":{"name":"a"},"spec":{"podSets":[%s]}}'
+_ASKS = '{"template":{"spec":{"containers":[{"resources":{"requests":{"cpu":"%s"}}}]}}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000,
+        '{"items":' * 100_000,
+        _MANY % ('{"count":1' + "0" * 400 + "}"),
+        _MANY % (_ASKS % ("9" * 400)),
+    ],
+)
+def test_endless_numbers_and_nesting_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "kueue.json"
+    path.write_text(text)
+    with pytest.raises(wl.DataError, match=r"cannot be read|has no usable|has no workload"):
+        wl.shadow.read_jobs(path, "kueue")

@@ -35,3 +35,13 @@ def test_an_empty_log_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(wl.DataError, match=r"jobs\.csv"):
         wl.shadow.read_jobs(path)
+
+
+@pytest.mark.parametrize("name", ["name", "user", "slots", "layers", "submit"])
+def test_a_column_that_is_there_twice_is_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    needed = ["submit", "start", "end", "cluster", "outcome"]
+    head = [*needed, name] if name in needed else [*needed, name, name]
+    path.write_text(",".join(head) + "\n" + ",".join(["1"] * len(head)) + "\n")
+    with pytest.raises(wl.DataError, match=f"more than one column '{name}'"):
+        wl.shadow.read_jobs(path, "csv")

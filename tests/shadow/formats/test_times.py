@@ -26,3 +26,10 @@ def test_one_moment_has_many_forms(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Unknown", "None", "soon", "2026-13-01T00:00:00", None])
 def test_what_is_no_moment_is_not_a_number(text: str | None) -> None:
     assert np.isnan(moments([text, "5"])).tolist() == [True, False]
+
+
+def test_a_number_beyond_every_time_is_no_moment() -> None:
+    found = moments([10**400, -(10**400), 12, "1" * 400])
+    assert np.isnan(found[:2]).all()
+    assert found[2] == 12.0
+    assert not np.isfinite(found[3])

@@ -167,10 +167,10 @@ def _text(path: Path) -> str:
     Raises:
         DataError: It cannot be read.
     """
-    from walras.predict.logs.text import read_text
+    from walras.predict.logs.text import read_text, text_of
 
     try:
-        return sys.stdin.read() if str(path) == "-" else read_text(path)
+        return text_of(sys.stdin.buffer.read()) if str(path) == "-" else read_text(path)
     except (OSError, ValueError) as error:
         raise DataError(
             f"cannot be read: {error}",

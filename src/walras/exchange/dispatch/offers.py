@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from walras.errors import InputError
+from walras.exchange.api.models import ClusterIn
 from walras.exchange.api.views import Cluster
 from walras.exchange.client import Client
 from walras.exchange.errors import PreconditionError
@@ -211,9 +212,12 @@ def imported(
         What was done, or would be, one a cluster.
 
     Raises:
-        InputError: A cluster was imported from elsewhere; nothing was written.
+        InputError: A cluster was imported from elsewhere, or no cluster can be so; nothing was
+            written.
         ExchangeError: The service refuses a change, or does not answer.
     """
+    for one in offered:
+        _check(one)
     known = {one.uid: one for one in client.clusters.list()}
     changes = [compared(one, known.get(one.uid)) for one in offered]
     if not write:
@@ -222,6 +226,27 @@ def imported(
         _written(client, one, change, known.get(one.uid), provider)
         for one, change in zip(offered, changes, strict=True)
     ]
+
+
+def _check(offered: Offered) -> None:
+    """Refuse what the service would refuse, before anything is written.
+
+    Raises:
+        InputError: The cluster cannot be offered.
+    """
+    body = {"slots": offered.slots, "labels": dict(offered.labels), "price": offered.price or 0.0}
+    try:
+        ClusterIn.model_validate(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        said = str(first["msg"])
+        raise InputError(
+            f"has {field} {str(first['input'])[:40]}: {said[0].lower()}{said[1:]}",
+            where=offered.where or f"cluster {offered.uid}",
+            allowed="slots from 0 to 1,000,000, a price from 0 to 1e12, 64 labels",
+            remedy="correct it there, or leave this cluster out",
+        ) from error
 
 
 def _written(

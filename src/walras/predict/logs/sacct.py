@@ -105,7 +105,15 @@ def read_rows(path: Path, delimiter: str | None = None) -> tuple[list[Row], list
         text = read_text(path)
         is_json = text.lstrip().startswith("{")
         rows, broken = (_json_rows(text), []) if is_json else _text_rows(text, delimiter)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise DataError(
             f"cannot be read as sacct's output: {reason_of(error)}",
             where=str(path),

@@ -39,7 +39,15 @@ def read_text(path: str | Path) -> str:
         OSError: The file cannot be read.
         ValueError: It ends within a character, or is not packed as its name says.
     """
-    raw = _bytes(Path(path))
+    return text_of(_bytes(Path(path)))
+
+
+def text_of(raw: bytes) -> str:
+    """The text of bytes, without a byte-order mark, as :func:`read_text` decodes it.
+
+    Raises:
+        ValueError: They end within a character.
+    """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
             return raw.decode(encoding)

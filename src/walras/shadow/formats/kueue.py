@@ -60,7 +60,15 @@ def read(path: Path) -> Rows:
         text = read_text(path)
         for number, item in _objects(text, ragged):
             _take(found, number, item)
-    except (OSError, ValueError, TypeError, AttributeError, LookupError) as error:
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise _unusable(f"cannot be read: {reason_of(error)}", path) from error
     if not found:
         raise _unusable("has no workload", path)

@@ -67,6 +67,14 @@ def of_frame(
                 allowed=f"columns {', '.join(NEEDED)}; {', '.join(_OPTIONAL)} and features beside",
                 remedy="name the columns so",
             )
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise DataError(
+            f"has more than one column '{twice[0]}'",
+            where=origin,
+            allowed="each column once",
+            remedy="rename or leave out one of them",
+        )
     made = {name: moments(frame[name]) for name in NEEDED[:3]}
     table = pd.DataFrame(made | {name: frame[name].to_numpy() for name in NEEDED[3:]})
     for name in ("name", "user"):

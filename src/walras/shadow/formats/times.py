@@ -9,6 +9,13 @@ import pandas as pd
 
 from walras.types import Floats
 
+_LATEST = 2**62
+
+
+def _is_endless(value: object) -> bool:
+    """Whether it is a whole number beyond every time, which no float may hold."""
+    return isinstance(value, int) and abs(value) > _LATEST
+
 
 def moments(given: Sequence[object] | pd.Series) -> Floats:
     """Seconds since 1970 of texts or numbers; NaN for what is no moment, such as ``Unknown``.
@@ -22,6 +29,7 @@ def moments(given: Sequence[object] | pd.Series) -> Floats:
         (n,) seconds.
     """
     text = pd.Series(given, dtype=object)
+    text = text.mask(text.map(_is_endless))
     seconds = pd.to_numeric(text, errors="coerce").to_numpy(np.float64, copy=True)
     words = np.isnan(seconds)
     if words.any():

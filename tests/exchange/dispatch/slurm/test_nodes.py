@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,3 +126,45 @@ def test_the_files_written_by_hand_say_so() -> None:
     for name in ("sinfo_24_05_by_hand.json", "squeue_24_05_by_hand.json"):
         document = json.loads((HERE / name).read_text(encoding="utf-8"))
         assert document["comment"].startswith("Written by hand")
+
+
+@pytest.mark.parametrize(
+    ("cpus", "memory"),
+    [
+        ("0/4/0/4", "\u00b2"),
+        ("0/4/0/\u00b2", "1"),
+        ("0/4/0/4", "9" * 5000),
+        ("0/4/0/" + "9" * 5000, "1"),
+    ],
+)
+def test_odd_digits_in_text_are_refused(cpus: str, memory: str) -> None:
+    with pytest.raises(InputError, match="sinfo, line 1"):
+        read_nodes(f"p|up|n1|idle|{cpus}|{memory}|(null)|(null)", "sinfo")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cpus": float("inf")},
+        {"cpus": -8},
+        {"idle_cpus": -1},
+        {"real_memory": 10**400},
+        {"cpus": "\u00b2x"},
+    ],
+)
+def test_odd_counts_in_json_are_refused(change: dict[str, Any]) -> None:
+    node = {"state": "idle", "cpus": 4, "idle_cpus": 4, "real_memory": 1024, "partitions": ["p"]}
+    with pytest.raises(InputError, match=r"sinfo, nodes\[0\]"):
+        read_nodes(json.dumps({"nodes": [node | change]}), "sinfo")
+
+
+@pytest.mark.parametrize("errors", [{"a": 1}, 5, "no", ["x" * 10_000], [{"error": "down"}]])
+def test_errors_of_any_form_are_said(errors: Any) -> None:
+    with pytest.raises(InputError, match="holds an error of Slurm") as caught:
+        read_nodes(json.dumps({"nodes": [], "errors": errors}), "sinfo")
+    assert len(caught.value.what) < 300
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name() -> None:
+    (found,) = read_nodes("\ufeffgpu|up|n1|idle|0/4/0/4|1024|(null)|(null)", "sinfo")
+    assert found.partition == "gpu"

@@ -46,3 +46,18 @@ def test_only_a_job_of_an_agent_is_ours() -> None:
 def test_what_is_no_output_of_squeue_is_refused(text: str, what: str) -> None:
     with pytest.raises(InputError, match=what.replace("|", r"\|")):
         read_queue(text, "q")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p|RUNNING|\u00b2|a",
+        "p|RUNNING|" + "9" * 5000 + "|a",
+        '{"jobs":[{"job_state":"RUNNING","cpus":1e999,"partition":"p","name":"a"}]}',
+        '{"jobs":[{"job_state":"RUNNING","cpus":-4,"partition":"p","name":"a"}]}',
+        '{"jobs":[],"errors":{"a":1}}',
+    ],
+)
+def test_odd_numbers_are_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        read_queue(text, "squeue")

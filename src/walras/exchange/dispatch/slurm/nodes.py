@@ -21,8 +21,9 @@ FORMAT = "%R|%a|%N|%T|%C|%m|%G|%f"
 """The format of the text: partition, its state, node, state, CPUs, MiB, gres, features."""
 _HEADER = "PARTITION|"
 _PARTS = 8
-_CPUS = re.compile(r"(\d+)/(\d+)/(\d+)/(\d+)")  # allocated, idle, other, all
-_GPU = re.compile(r"gpu(?::([^:()]+))?:(\d+)(?:\(.*)?")
+_DIGITS = 15  # of a count
+_CPUS = re.compile("/".join(["([0-9]{1,15})"] * 4))  # allocated, idle, other, all
+_GPU = re.compile(r"gpu(?::([^:()]+))?:([0-9]{1,9})(?:\(.*)?")
 # A suffix of a state in text: no answer, or a reservation for maintenance.
 _SUFFIX = re.compile(r"[*~#!%$@^+-]+$")
 _ABSENT = re.compile(r"[*$]")
@@ -70,6 +71,7 @@ def read_nodes(text: str, where: str) -> list[Nodes]:
     Raises:
         InputError: It is none of them; the line, or the place in the JSON, is named.
     """
+    text = text.removeprefix("\ufeff")  # a byte-order mark
     if text.lstrip().startswith("{"):
         document = document_of(text, where)
         if isinstance(document.get("sinfo"), list):
@@ -101,11 +103,12 @@ def document_of(text: str, where: str) -> dict[str, Any]:
         raise InputError(
             f"is no JSON: {error}", where=where, allowed="whole JSON", remedy=_remedy()
         ) from error
-    errors = found.get("errors")
+    errors = found.get("errors") if isinstance(found, dict) else "no object"
     if errors:
-        said = errors[0].get("error", errors[0]) if isinstance(errors[0], dict) else errors[0]
+        first = errors[0] if isinstance(errors, list) else errors
+        said = first.get("error", first) if isinstance(first, dict) else first
         raise InputError(
-            f"holds an error of Slurm: {said}",
+            f"holds an error of Slurm: {str(said)[:200]}",
             where=where,
             allowed="output without errors",
             remedy="see that Slurm's controller answers, then run the command again",
@@ -129,7 +132,7 @@ def _of_line(line: str, where: str) -> Nodes:
     """
     parts = [part.strip() for part in line.split("|")]
     match = _CPUS.fullmatch(parts[4]) if len(parts) == _PARTS else None
-    if match is None or not parts[5].rstrip("+").isdigit():
+    if match is None or whole_of(parts[5].rstrip("+")) is None:
         raise InputError(
             f"is '{line.strip()}'",
             where=where,
@@ -145,10 +148,27 @@ def _of_line(line: str, where: str) -> Nodes:
         usable,
         int(match[4]),
         int(match[2]) if usable else 0,
-        int(memory.rstrip("+")) / 1024.0,
+        (whole_of(memory.rstrip("+")) or 0) / 1024.0,
         _gpus(gres),
         _features(features),
     )
+
+
+def whole_of(text: str) -> int | None:
+    """A number of few plain digits, or None."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else None
+
+
+def count_of(value: Any) -> int:
+    """A count that JSON holds.
+
+    Raises:
+        ValueError: It is no whole number from 0 to 10^15.
+    """
+    found = int(value)
+    if not 0 <= found < 10**_DIGITS:
+        raise ValueError(f"{str(value)[:40]} is no count")
+    return found
 
 
 def _of_node(node: Any, where: str) -> Iterator[Nodes]:
@@ -156,8 +176,8 @@ def _of_node(node: Any, where: str) -> Iterator[Nodes]:
     with _naming(where):
         states = {str(node["state"]), *map(str, node.get("state_flags") or ())}
         usable = _usable(states)
-        cpus, idle = int(node["cpus"]), int(node["idle_cpus"])
-        memory, gpus = int(node["real_memory"]) / 1024.0, _gpus(str(node.get("gres") or ""))
+        cpus, idle = count_of(node["cpus"]), count_of(node["idle_cpus"])
+        memory, gpus = count_of(node["real_memory"]) / 1024.0, _gpus(str(node.get("gres") or ""))
         features = _features(str(node.get("features") or ""))
         partitions = [str(one) for one in node["partitions"]]
     for partition in partitions:
@@ -172,11 +192,11 @@ def _of_group(row: Any, where: str) -> Nodes:
         return Nodes(
             str(row["partition"]["name"]),
             [str(one).upper() for one in available] == ["UP"],
-            int(row["nodes"]["total"]),
+            count_of(row["nodes"]["total"]),
             usable,
-            int(row["cpus"]["total"]),
-            int(row["cpus"]["idle"]) if usable else 0,
-            int(row["memory"]["minimum"]) / 1024.0,
+            count_of(row["cpus"]["total"]),
+            count_of(row["cpus"]["idle"]) if usable else 0,
+            count_of(row["memory"]["minimum"]) / 1024.0,
             _gpus(str(row.get("gres", {}).get("total") or "")),
             _features(str(row.get("features", {}).get("total") or "")),
         )
@@ -187,7 +207,7 @@ def _naming(where: str) -> Iterator[None]:
     """Turns what Python says of a missing or wrong field into an error that names the place."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         what = f"has no {error}" if isinstance(error, KeyError) else f"has a wrong field: {error}"
         raise InputError(
             what, where=where, allowed="the fields of sinfo --json", remedy=_remedy()

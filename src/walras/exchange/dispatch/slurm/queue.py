@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from walras.errors import InputError
-from walras.exchange.dispatch.slurm.nodes import document_of
+from walras.exchange.dispatch.slurm.nodes import count_of, document_of, whole_of
 
 FORMAT = "%P|%T|%C|%j"
 """The format of the text: partition, state, CPUs, name."""
@@ -67,6 +67,7 @@ def read_queue(text: str, where: str) -> dict[str, Load]:
 
 def _jobs(text: str, where: str) -> Iterable[tuple[str, str, int, str]]:
     """Partitions, state, CPUs and name of each job."""
+    text = text.removeprefix("\ufeff")  # a byte-order mark
     if text.lstrip().startswith("{"):
         jobs = document_of(text, where).get("jobs")
         if not isinstance(jobs, list):
@@ -82,10 +83,11 @@ def _jobs(text: str, where: str) -> Iterable[tuple[str, str, int, str]]:
 
 def _of_line(line: str, where: str) -> tuple[str, str, int, str]:
     parts = line.split("|", 3)
-    if len(parts) != 4 or not parts[2].strip().isdigit():
-        raise _refused(f"is '{line.strip()}'", where)
-    partition, state, cpus, name = (part.strip() for part in parts)
-    return partition, state.upper(), int(cpus), name
+    cpus = whole_of(parts[2].strip()) if len(parts) == 4 else None
+    if cpus is None:
+        raise _refused(f"is '{line.strip():.200}'", where)
+    partition, state, _, name = (part.strip() for part in parts)
+    return partition, state.upper(), cpus, name
 
 
 def _of_json(job: Any, where: str) -> tuple[str, str, int, str]:
@@ -93,8 +95,8 @@ def _of_json(job: Any, where: str) -> tuple[str, str, int, str]:
         state, cpus = job["job_state"], job["cpus"]
         words = [state] if isinstance(state, str) else [str(one) for one in state]
         number = cpus["number"] if isinstance(cpus, dict) else cpus  # of 23.02 and later
-        return str(job["partition"]), words[0].upper(), int(number), str(job["name"])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return str(job["partition"]), words[0].upper(), count_of(number), str(job["name"])
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise _refused(f"cannot be read: {type(error).__name__} {error}", where) from error
 
 
