@@ -7,6 +7,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.domains.cluster_scheduling.small import CAPACITY, SIZE, T
 from tests.domains.instances import Data, draw
 
@@ -89,6 +91,29 @@ def test_first_come_first_served_inside() -> None:
     """Two and a half GPUs, an entity of one job, and one of three in their order."""
     found = cs.hierarchical([[1.0] * 4], [1] * 4, [2.5], ["a", "b", "b", "b"], inside="fifo")
     assert found.throughput == pytest.approx([1.0, 1.0, 0.5, 0.0], abs=1e-6)
+
+
+def test_a_level_that_rises_by_nothing_is_proved_too() -> None:
+    speed = [[4.0, 3.0, 2.0, 2.0], [1.0, 1.5, 0.5, 1.0]]
+    found = cs.hierarchical(
+        speed, [1] * 4, [1, 2], ["a", "b", "b", "b"], entity_weight={"a": 2.0}, inside={"b": "fifo"}
+    )
+    assert found.levels[-1].rise == pytest.approx(0.0, abs=1e-6)
+    assert found.status == Status.OPTIMAL
+    assert found.throughput == pytest.approx([3.5, 1.75, 0.5, 0.0], abs=1e-5)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_every_draw_is_proved(seed: int) -> None:
+    data, rng = draw(seed, m=3, n=9), np.random.default_rng(seed)
+    entity = rng.integers(0, 3, 9).tolist()
+    how = str(rng.choice(["fifo", "fairness"]))
+    found = cs.hierarchical(
+        data.throughput, data.size, data.capacity, entity, data.weight, inside=how
+    )
+    assert found.status == Status.OPTIMAL
+    assert cs.evaluate(data.throughput, data.size, data.capacity, found.x).violation <= 1e-8
 
 
 @pytest.mark.parametrize(

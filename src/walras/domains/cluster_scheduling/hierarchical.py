@@ -9,6 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from walras import checks
+from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.domains.cluster_scheduling.objectives import Case, Options, refuse_churn
 from walras.short_repr import short_repr
@@ -21,7 +22,7 @@ INSIDE = ("fairness", "fifo")
 """How the jobs of an entity share what it gets."""
 
 _PRICED = 1e-7  # share of a level's price from which a job is known to hold the level down
-_SLACK = 1e-9  # relative: what was reached is kept but for rounding
+_SLACK = 1e-7  # relative: what was reached is kept but for what a solver may miss
 _TOLERANCE = 1e-9  # asked of a level
 _GAP = 1e-6  # of a level, relative to the height of the water, at which it is proved
 
@@ -144,13 +145,15 @@ def hierarchical(
         stopped = stopped | groups.held(found, pace, base)
         levels.append(WaterLevel(rise, max(found.bound, rise), stopped))
         height = sum(level.rise for level in levels)  # a late level may rise by nothing
-        proved &= levels[-1].bound - rise <= _GAP * height and found.certificate.feasible
+        near = found.certificate.violation <= _SLACK
+        proved &= near and levels[-1].bound - rise <= _GAP * height
         if found.status == Status.INTERRUPTED:
             break
-    reached = (case.cluster.dense() * found.x).sum(axis=0)
+    x = _within(case.cluster, found.x)
+    reached = (case.cluster.dense() * x).sum(axis=0)
     short = found.status if found.status == Status.INTERRUPTED else Status.INACCURATE
     return Hierarchy(
-        x=found.x,
+        x=x,
         throughput=reached,
         entities=groups.names,
         entity=np.bincount(groups.of_job, reached, len(groups.names)).astype(np.float64),
@@ -158,6 +161,12 @@ def hierarchical(
         status=Status.OPTIMAL if proved else short,
         solution=found,
     )
+
+
+def _within(cluster: Cluster, x: Floats) -> Floats:
+    """The shares, smaller by what a solver has let them pass capacities and times."""
+    used = np.max((cluster.size * x).sum(axis=1) / cluster.capacity)
+    return np.asarray(np.maximum(x, 0.0) / max(1.0, float(used), float(np.max(x.sum(axis=0)))))
 
 
 @dataclass(frozen=True, eq=False)
