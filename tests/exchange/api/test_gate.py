@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from prometheus_client import generate_latest
 from tests.exchange.api.serving import Served, problem
 
 from walras.exchange.api.gate import BODY
@@ -176,3 +181,27 @@ def test_threads_are_not_needed_for_a_refusal(quick: Served) -> None:
     for _ in range(50):
         quick.send("GET", "/v1/tasks", role=None)
     assert threading.active_count() <= before + 2
+
+
+def test_how_long_a_stream_is_looked_at_is_no_time_of_a_request(quick: Served) -> None:
+    gate = quick.app
+
+    async def answer(kind: bytes) -> None:
+        async def app(scope: Any, _: Any, send: Any) -> None:
+            scope["route"] = SimpleNamespace(path_format=kind.decode())
+            head = [(b"content-type", kind)]
+            await send({"type": "http.response.start", "status": 200, "headers": head})
+
+        async def none(*_: Any) -> Any:
+            return {"type": "http.disconnect"}
+
+        scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
+        await replace(gate, app=app)(scope, none, none)
+
+    for kind in (b"text/event-stream; charset=utf-8", b"application/json"):
+        asyncio.run(answer(kind))
+    text = generate_latest(gate.metrics.registry).decode()
+    counted = [line for line in text.splitlines() if "walras_http_request_seconds_count" in line]
+    assert not any("event-stream" in line for line in counted)
+    assert any("application/json" in line for line in counted)
+    assert 'route="text/event-stream; charset=utf-8",status="200"' in text, "it is still counted"

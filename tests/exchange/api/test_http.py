@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import signal
 import threading
 
@@ -48,3 +50,12 @@ def test_signals_are_taken_and_given_back(quick: Served) -> None:
     thread.start()
     thread.join(20.0)
     assert taken == [before], "only the main thread takes signals"
+
+
+def test_a_request_that_the_end_cuts_off_leaves_no_traceback(quick: Served) -> None:
+    server_of(quick.service, Address())
+    log = logging.getLogger("uvicorn.error")
+    for error, logged in ((asyncio.CancelledError(), False), (ValueError(), True)):
+        info = (type(error), error, None)
+        record = log.makeRecord(log.name, logging.ERROR, "", 0, "failed", (), info)
+        assert bool(log.filter(record)) == logged

@@ -103,6 +103,44 @@ def test_open_streams_do_not_hold_the_end_up(tmp_path: Path, sig: signal.Signals
         assert ended.wait(5.0)  # the stream was closed in order, not cut off
 
 
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("where", ["warm", "open", "on_start"])
+def test_a_signal_while_it_begins_ends_it_in_order(
+    tmp_path: Path, sig: signal.Signals, where: str
+) -> None:
+    script = f"""
+import os, sys, time
+from walras.exchange.api import server
+from walras.exchange.runtime import compute, exchange
+def end(*_):
+    os.kill(os.getpid(), {int(sig)})
+def after(whole):
+    def work(*given, **named):
+        made = whole(*given, **named)
+        end()
+        return made
+    return work
+where, home = sys.argv[1:]
+given = {{}}
+if where == "warm":
+    compute.Compute._running = after(compute.Compute._running)
+elif where == "open":
+    exchange.Exchange.open = after(exchange.Exchange.open)
+else:
+    given["on_start"] = end
+server.serve(home, port=0, **given)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, where, str(tmp_path / "home")],
+        capture_output=True,
+        text=True,
+        timeout=60.0,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_stream_resumes_after_the_last_event_that_was_seen(tmp_path: Path) -> None:
     with Process(tmp_path / "home") as one:
         one.post("/v1/tasks", {"name": "first", "command": ["true"]})

@@ -95,15 +95,70 @@ def test_merge_patches_need_no_policy() -> None:
             "multikueue-dispatcher-incremental",
         ),
         ("multiKueue: {}", "not set"),
-        ("", "not set"),
-        ("{", "not set"),
-        ("a text", "not set"),
+        ("multiKueue: walras.dev/exchange", "not set"),
+        ("multiKueue: {dispatcherName: [walras.dev/exchange]}", "not a name"),
+        ('multiKueue: {dispatcherName: "a\\e[2Jb"}', "not a name"),
+        (f"multiKueue: {{dispatcherName: {'x' * 10_000}}}", "is not a name"),
+        ("featureGates: 5", "not set"),
     ],
 )
 def test_the_workloads_of_another_dispatcher_are_left_alone(text: str, named: str) -> None:
     with pytest.raises(ConflictError, match=named) as caught:
         _check(kueue_manager_config=_config(text))
     assert "multiKueue.dispatcherName: walras.dev/exchange" in caught.value.remedy
+
+
+_BOMB = "a0: &a0 [x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)
+)
+_MERGES = "a0: &a0 {x: y}\n" + "".join(
+    f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}\n" for i in range(1, 12)
+)
+
+
+def test_a_name_that_would_be_endless_is_refused_at_once() -> None:
+    with pytest.raises(ConflictError, match="is not a name") as caught:
+        _check(kueue_manager_config=_config(_BOMB + "multiKueue: {dispatcherName: *a11}"))
+    assert len(str(caught.value)) < 500
+    _check(kueue_manager_config=_config(_BOMB + _MERGES.replace("a", "b") + OURS))
+
+
+@pytest.mark.parametrize("text", ["a: 2026-13-45\n", "a: 0x\nb: 1:99:99\nc: !!int z\n"])
+def test_values_that_are_no_business_of_ours_are_not_judged(text: str) -> None:
+    _check(kueue_manager_config=_config(text + OURS))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "? {a: 1}\n: 2\n",
+        "a text",
+        "[" * 5000,
+        5,
+        ["x"],
+        {},
+        "a: 1\n---\nb: 2",
+        " " * 2**18 + OURS,
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_one_clear_error(text: Any) -> None:
+    with pytest.raises(ConflictError, match="no configuration that can be read") as caught:
+        _check(kueue_manager_config=_config(text))
+    assert "--manager-config ''" in caught.value.remedy
+
+
+@pytest.mark.parametrize("data", [None, 5, "x", [], {"controller_manager_config.yaml": None}])
+def test_a_config_map_without_data_has_no_configuration(data: Any) -> None:
+    with pytest.raises(ConflictError, match=r"has no controller_manager_config\.yaml"):
+        _check(kueue_manager_config=(200, {"data": data}))
+
+
+@pytest.mark.parametrize("bound", [{"spec": "x"}, {"spec": None}, {}])
+def test_a_binding_of_another_shape_binds_nothing(bound: Any) -> None:
+    with pytest.raises(ConflictError, match="does not bind the policy"):
+        _check(None, None, **{f"{POLICY}-binding": (200, bound)})
 
 
 def test_another_name_of_ours() -> None:

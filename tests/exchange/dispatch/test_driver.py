@@ -435,3 +435,31 @@ def test_a_busy_server_is_not_asked_for_every_workload(monkeypatch: pytest.Monke
     assert 3 < len(times) < 20
     assert min(b - a for a, b in pairwise(times)) >= 3.0
     assert len(fake.writes) == 40
+
+
+def test_a_sign_in_page_in_between_is_survived(serving: ServingKueue, token: Path) -> None:
+    said: list[str] = []
+
+    async def work() -> None:
+        made, server = made_driver(serving, token, said)
+        follow = made._follows[0]
+        whole, pages = server.send, [Reply(200, {"metadata": "sign in"}), None]
+
+        async def send(request: Request) -> Reply:
+            if pages:
+                page = pages.pop()
+                if page is None:
+                    raise server._strange("answers with a page")
+                return page
+            return await whole(request)
+
+        server.send = send  # type: ignore[method-assign]
+        task = asyncio.create_task(made._follow(follow))
+        await until(lambda: bool(follow.version) or task.done())
+        assert not task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await server.close()
+
+    asyncio.run(work())
+    assert len([line for line in said if line.endswith("tries again")]) == 2

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from walras.exchange.dispatch.follow import Change, Follow, backoff
+from walras.exchange.errors import UnreachableError
 
 
 def _named(name: str, version: str = "1") -> dict[str, Any]:
@@ -93,3 +96,40 @@ def test_a_page_that_failed_otherwise_is_asked_for_again() -> None:
 def test_pauses_grow_and_end_at_half_a_minute() -> None:
     assert [backoff(k) for k in range(9)] == [0, 0.5, 1, 2, 4, 8, 16, 30, 30]
     assert backoff(10**6) == 30.0
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {},
+        {"items": []},
+        {"metadata": "x", "items": []},
+        {"metadata": {"resourceVersion": 9}, "items": []},
+        {"metadata": {"resourceVersion": "9"}, "items": "x"},
+        {"metadata": {"resourceVersion": "9"}, "items": ["x"]},
+        {"metadata": {"resourceVersion": "9"}, "items": [{"metadata": "x"}]},
+    ],
+)
+def test_what_is_no_list_is_one_error_and_the_list_begins_anew(page: Any) -> None:
+    one = Follow("workloads")
+    one.listed(_page("a", "7", "next"))
+    with pytest.raises(UnreachableError, match="list of workloads: sends"):
+        one.listed(page)
+    assert one.request().query == {"limit": "500"}
+    (change,) = one.listed(_page("b", "8"))
+    assert [found["metadata"]["name"] for found in change.objects] == ["b"]
+
+
+def test_a_list_that_never_ends_is_given_up() -> None:
+    one = Follow("workloads")
+    one.listed(_page("a", "7", "next"))
+    with pytest.raises(UnreachableError, match="again and again"):
+        one.listed(_page("a", "7", "next"))
+
+
+@pytest.mark.parametrize("body", ["x", [1], {"metadata": "x"}])
+def test_what_is_no_event_is_one_error(body: Any) -> None:
+    one = Follow("workloads", "7")
+    with pytest.raises(UnreachableError, match="an event without an object"):
+        one.event({"type": "ADDED", "object": body})
+    assert one.event({"type": "ERROR", "object": {"code": "x"}}) is None

@@ -114,7 +114,7 @@ def test_a_watch_gives_events_until_it_ends_or_is_cut() -> None:
     def cut(_: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, content=b'{"type": "A"}\n{"type": ')
 
-    with pytest.raises(UnreachableError, match="does not answer"):
+    with pytest.raises(UnreachableError, match="was cut"):
         asyncio.run(_events(_server(cut)))
 
 
@@ -151,3 +151,19 @@ def test_in_a_pod_the_service_account_says_all(
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
     assert Server.found(None).url == "https://[fd00::1]:6443"
     assert Server.found("http://127.0.0.1:8001").url == "http://127.0.0.1:8001"
+
+
+@pytest.mark.parametrize("page", [b"<html>sign in</html>", b"[]", b"null", b"[" * 200_000, b""])
+def test_a_page_in_place_of_an_object_is_one_clear_error(page: bytes) -> None:
+    server = _server(lambda _: httpx2.Response(200, content=page))
+
+    async def watch() -> None:
+        async for _ in server.events(watching("workloads", "7"), lambda _: None):
+            pass
+
+    with pytest.raises(UnreachableError, match="without a JSON object") as caught:
+        asyncio.run(server.send(listing("workloads")))
+    assert "proxy" in caught.value.remedy
+    if page:
+        with pytest.raises(UnreachableError, match="no event, or was cut"):
+            asyncio.run(watch())

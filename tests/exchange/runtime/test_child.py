@@ -58,3 +58,19 @@ def test_a_message_that_is_cut_short_is_none(cut: int) -> None:
     whole = (4).to_bytes(8, "big") + b"abcd"
     assert child._take(io.BytesIO(whole)) == b"abcd"
     assert child._take(io.BytesIO(whole[:cut])) is None
+
+
+def test_a_parent_that_is_gone_ends_it_quietly() -> None:
+    root = str(Path(__file__).resolve().parents[3])
+    with subprocess.Popen(
+        [sys.executable, "-m", child.__name__, f"echo={child.__name__}:echo"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([root, *sys.path])},
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None  # nobody reads the answers
+        _, errors = process.communicate(_question(b"echo", b"x"), 60.0)
+    assert (process.returncode, errors) == (0, b"")

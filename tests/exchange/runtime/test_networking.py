@@ -109,3 +109,14 @@ def test_the_scenario_that_is_shown_is_the_same_network() -> None:
     assert again.problem.optimum().shares.tolist() == live.problem.optimum().shares.tolist()
     assert again.faults is not None
     assert again.faults.loss == 0.1
+
+
+def test_numbers_that_diverge_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    extreme = NetworkIn(centres=3, graph="ring", p=0.5, seed=0, low=1e-300, budget=1e-9)
+    _ask(do="make", sample=extreme.model_dump())
+    refused = _ask(do="advance", rounds=30, seconds=60.0)["refused"]
+    assert refused["what"].startswith("its numbers diverge")
+    assert refused["where"] == "network"
+    assert refused["remedy"]
+    monkeypatch.setattr(networking, "_done", lambda _: {"budget": float("nan")})
+    assert _ask(do="look")["refused"]["what"] == "its numbers diverge: its state is not finite"

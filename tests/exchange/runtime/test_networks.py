@@ -134,6 +134,32 @@ def test_what_waits_while_it_is_ended_begins_no_process(networks: Networks) -> N
     assert (one.pid, one._compute.started) == (0, 1)
 
 
+def test_who_steps_it_while_it_is_ended_hears_so(
+    networks: Networks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = networks.start("k", "me", SMALL)
+    called = threading.Event()
+    call = one._compute.call
+
+    def late(*_: object) -> bytes:
+        called.set()
+        _until(lambda: one._closed and not one.pid)
+        return call("network", b"", 60.0)
+
+    monkeypatch.setattr(one._compute, "call", late)
+
+    def end() -> None:
+        called.wait(10.0)
+        networks.end(one.uid)
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    with pytest.raises(ConflictError, match="has ended"):
+        one.change("advance", rounds=1)
+    thread.join(10.0)
+    assert one.state != "failed"
+
+
 def test_whatever_fails_while_it_runs_is_said(
     networks: Networks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ class _Exchange:
     received: int = 0
     over: bool = False
     caller: str = ""
+    stream: bool = False
 
     async def take(self) -> Message:
         """The next part of the body; one that is too large is not handed on."""
@@ -92,6 +93,10 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.status = int(message["status"])
             headers = [*message.get("headers", []), *_HEADERS]
+            self.stream = any(
+                name.lower() == b"content-type" and value.startswith(b"text/event-stream")
+                for name, value in headers
+            )
             headers.append((b"x-request-id", self.id.encode()))
             if not any(name.lower() == b"cache-control" for name, _ in headers):
                 headers.append((b"cache-control", b"no-store"))
@@ -205,7 +210,7 @@ class Gate:
         method = scope["method"] if route != "none" else "any"
         seconds = time.perf_counter() - one.began
         self.metrics.requests.labels(method, route, str(one.status)).inc()
-        if route != "/v1/events":
+        if not one.stream:  # it lasts as long as somebody looks
             self.metrics.seconds.labels(method, route).observe(seconds)
         level = logging.DEBUG if scope["path"] in _QUIET else logging.INFO
         if log.isEnabledFor(level):

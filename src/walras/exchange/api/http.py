@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +23,11 @@ from walras.exchange.runtime.service import Service
 
 _KEEP_ALIVE = 75  # seconds; an agent syncs every 20
 _GRACE = 2  # seconds that requests may take when the service ends
+
+
+def _no_cancel(record: logging.LogRecord) -> bool:
+    """Leave out requests that the end of the service cuts off: another line counts them."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 class Server(uvicorn.Server):
@@ -90,6 +97,7 @@ def server_of(
         api.exchange.stopping.set()
         api.hub.wake()
 
+    logging.getLogger("uvicorn.error").addFilter(_no_cancel)
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -8,8 +8,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from walras.exchange.api.address import Address, bind
@@ -21,12 +25,46 @@ from walras.exchange.runtime.settings import Settings
 if TYPE_CHECKING:
     from walras.exchange.api.app import Pages
     from walras.exchange.api.auth import Verifier
+    from walras.exchange.api.http import Server
     from walras.exchange.runtime.exchange import Exchange
     from walras.exchange.runtime.held import Handler
     from walras.exchange.runtime.planner import Planner
     from walras.policies.exchange import Policy
 
 log = logging.getLogger("walras.exchange")
+
+
+class _Early:
+    """A signal to end, before the server takes them: it is heeded as soon as nothing is half done.
+
+    The second signal of a kind ends the process at once.
+    """
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+        self.server: Server | None = None
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Take SIGINT, SIGTERM and, unless it is ignored, SIGHUP."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self._take) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, number: int, _: FrameType | None) -> None:
+        self.ended.set()
+        signal.signal(number, signal.SIG_DFL)
+        if self.server is not None:
+            self.server.stop()
 
 
 def serve(
@@ -47,7 +85,7 @@ def serve(
     log_level: str = "INFO",
     on_start: Callable[[str, Exchange], None] | None = None,
 ) -> None:
-    """Serve an exchange until SIGINT or SIGTERM.
+    """Serve an exchange until SIGINT, SIGTERM or, unless it is ignored, SIGHUP.
 
     Args:
         home: Its folder; the first start writes ``admin.token`` there, with mode 0600.
@@ -77,8 +115,8 @@ def serve(
         raise FieldError(f"is {port}", where="port", allowed="0 to 65535", remedy="choose another")
     chosen = settings or Settings(interval=interval)
     address = Address(host, port, tls_in_front, names)
-    listener, compute = bind(address), Compute()
-    try:
+    early = _Early()
+    with early.taken(), closing(bind(address)) as listener, closing(Compute()) as compute:
         logs.configure(log_level)
         compute.warm()
         # All this takes about as long to import as the other process takes to begin.
@@ -87,12 +125,17 @@ def serve(
         from walras.exchange.runtime.service import Service  # noqa: PLC0415
         from walras.exchange.service import policies  # noqa: PLC0415
 
+        if early.ended.is_set():
+            return
         with Exchange.open(home, database, settings=chosen) as exchange:
             if policy is not None:
                 exchange.write(lambda tx, now: policies.put(tx, now, policy, "service"))
             service = Service.of(exchange, planner, handlers, compute)
             with service:
                 server = server_of(service, address, oidc, pages() if pages else None)
+                early.server = server
+                if early.ended.is_set():
+                    return
                 name = f"[{host}]" if ":" in host else host
                 url = f"http://{name}:{listener.getsockname()[1]}"
                 log.info("serving", extra={"url": url, "home": str(exchange.home)})
@@ -103,6 +146,3 @@ def serve(
                 gc.collect()
                 gc.freeze()
                 asyncio.run(server.serve(sockets=[listener]))
-    finally:
-        compute.close()
-        listener.close()

@@ -7,6 +7,7 @@ workload (kueue/issues/6185). Way B (merge patch) needs a feature gate of the ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ POLICIES = ("kueue-clear-nominated-cluster-names", "clear-nominated-cluster-name
 GATE = "WorkloadRequestUseMergePatch"
 CONFIG = "kueue-system/kueue-manager-config"
 _KEY = "controller_manager_config.yaml"
+_LONGEST = 2**18  # characters of a configuration
+_NAME = re.compile(r"[A-Za-z0-9._/-]{1,316}")  # a prefix of 253, a slash, a name of 62
+_OFF = frozenset({"false", "no", "off"})
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,10 @@ async def _configuration(server: Server, place: str) -> dict[str, Any]:
     namespace, _, name = place.partition("/")
     request = config_map(namespace, name)
     reply = await server.send(request)
-    data = (reply.body or {}).get("data") or {} if reply.status == 200 else {}
     if reply.status not in (200, 404):
         raise server.refusal(request, reply)
-    if _KEY not in data:
+    text = _under(reply.body, "data", _KEY) if reply.status == 200 else None
+    if text is None:
         raise ConflictError(
             f"has no {_KEY}" if reply.status == 200 else "is not there",
             where=f"ConfigMap {place}",
@@ -76,17 +80,41 @@ async def _configuration(server: Server, place: str) -> dict[str, Any]:
             remedy="name it with --manager-config NAMESPACE/NAME, or give --manager-config '' and "
             "see yourself that multiKueue.dispatcherName is right",
         )
-    try:
-        found = yaml.safe_load(data[_KEY])
-    except yaml.YAMLError:
-        found = None
-    return found if isinstance(found, dict) else {}
+    return _read(text, place)
+
+
+def _read(text: Any, place: str) -> dict[str, Any]:
+    """The mapping that a text is; each scalar stays a text, and nothing is merged or converted."""
+    found: Any = None
+    if isinstance(text, str) and len(text) <= _LONGEST:
+        try:
+            found = yaml.BaseLoader(text).get_single_data()
+        except (yaml.YAMLError, RecursionError):
+            found = None
+    if not isinstance(found, dict):
+        raise ConflictError(
+            f"{_KEY} is no configuration that can be read",
+            where=f"ConfigMap {place}",
+            allowed=f"one YAML mapping of at most {_LONGEST} characters",
+            remedy="mend it and restart Kueue's manager, or give --manager-config '' and see "
+            "yourself that multiKueue.dispatcherName is right",
+        )
+    return found
+
+
+def _under(found: Any, *names: str) -> Any:
+    """What is under names in mappings; None where it is not there."""
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 def _of_manager(found: dict[str, Any], setup: Setup) -> None:
     """Refuse a manager that asks another dispatcher, or whose gate is off."""
-    named = (found.get("multiKueue") or {}).get("dispatcherName") or "not set"
+    named = _under(found, "multiKueue", "dispatcherName") or "not set"
     if named != setup.name:
+        if named != "not set" and not (isinstance(named, str) and _NAME.fullmatch(named)):
+            named = "not a name"
         raise ConflictError(
             f"multiKueue.dispatcherName is {named}: another dispatcher nominates there",
             where=f"ConfigMap {setup.config}",
@@ -94,7 +122,8 @@ def _of_manager(found: dict[str, Any], setup: Setup) -> None:
             remedy=f"set multiKueue.dispatcherName: {setup.name} and restart Kueue's manager, or "
             "give the name with --dispatcher-name",
         )
-    if setup.merge and (found.get("featureGates") or {}).get(GATE) is False:
+    gate = _under(found, "featureGates", GATE)
+    if setup.merge and isinstance(gate, str) and gate.lower() in _OFF:
         raise ConflictError(
             f"the feature gate {GATE} is off",
             where=f"ConfigMap {setup.config}",
@@ -109,7 +138,7 @@ async def _policy(server: Server, names: Sequence[str]) -> None:
         if await _there(server, policy(name)) is None:
             continue
         bound = await _there(server, policy_binding(f"{name}-binding"))
-        if ((bound or {}).get("spec") or {}).get("policyName") == name:
+        if _under(bound, "spec", "policyName") == name:
             return
         raise _missing(f"MutatingAdmissionPolicyBinding {name}-binding", "does not bind the policy")
     raise _missing(f"MutatingAdmissionPolicy {names[0]}", "is not there")

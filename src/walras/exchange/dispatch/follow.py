@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from walras.exchange.dispatch.requests import Request, listing, watching
 from walras.exchange.dispatch.workloads import Object
+from walras.exchange.errors import UnreachableError
 
 GONE = 410
 _FIRST, _LONGEST = 0.5, 30.0  # seconds before a request is sent again
@@ -55,22 +56,41 @@ class Follow:
         return listing(self.kind, self._token)
 
     def listed(self, page: Object) -> list[Change]:
-        """Take a page of the list; the last one makes the change."""
+        """Take a page of the list; the last one makes the change.
+
+        Raises:
+            UnreachableError: It is no page of a list; the list is begun anew.
+        """
+        meta, more = page.get("metadata"), page.get("items") or []
+        sent, self._token = self._token, ""
+        if not (isinstance(meta, dict) and isinstance(more, list) and all(map(_is_object, more))):
+            raise self._strange("an answer that is no list of objects")
+        token, version = meta.get("continue") or "", meta.get("resourceVersion") or ""
+        if not (isinstance(token, str) and isinstance(version, str) and (token or version)):
+            raise self._strange("a list without a version")
+        if token and token == sent:
+            raise self._strange("the same page of a list again and again")
         self.failures = 0
-        self._items += page.get("items") or ()
-        meta = page.get("metadata") or {}
-        self._token = meta.get("continue") or ""
-        if self._token:
+        self._items += more
+        self._token = token
+        if token:
             return []
-        self.version = meta.get("resourceVersion") or ""
+        self.version = version
         items, self._items = tuple(self._items), []
         return [Change(self.kind, "replace", items)]
 
     def event(self, found: Object) -> list[Change] | None:
-        """Take an event of the watch; None where the watch ends with it."""
+        """Take an event of the watch; None where the watch ends with it.
+
+        Raises:
+            UnreachableError: It is no event.
+        """
         kind, body = found.get("type"), found.get("object") or {}
+        if not _is_object(body):
+            raise self._strange("an event without an object")
         if kind == "ERROR":
-            self.failed(int(body.get("code") or 500))
+            code = body.get("code")
+            self.failed(code if isinstance(code, int) else 500)
             return None
         self.failures = 0
         self.version = (body.get("metadata") or {}).get("resourceVersion") or self.version
@@ -89,10 +109,23 @@ class Follow:
             self.version, self._token, self._items = "", "", []
         self.failures += 1
 
+    def _strange(self, what: str) -> UnreachableError:
+        self._items = []
+        return UnreachableError(
+            f"sends {what}",
+            where=f"list of {self.kind}",
+            allowed="what Kubernetes' API answers",
+            remedy="see that --server is the API server, and that no proxy answers in its place",
+        )
+
     @property
     def delay(self) -> float:
         """Seconds to wait before the next request, at most; 0 after a success."""
         return backoff(self.failures)
+
+
+def _is_object(found: object) -> bool:
+    return isinstance(found, dict) and isinstance(found.get("metadata") or {}, dict)
 
 
 def backoff(failures: int) -> float:

@@ -27,6 +27,7 @@ MANIFEST = "deploy/kueue/dispatcher.yaml"
 _PATIENCE = 30.0  # seconds for an answer
 _SILENCE = WATCH_SECONDS + 15.0  # seconds without a line after which a watch is dead
 _LONGEST = 60.0  # seconds that a server may ask to wait
+_SAID = 500  # characters of a server's message that are shown
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,8 @@ class Server:
         """Send a request.
 
         Raises:
-            UnreachableError: No answer came; whether it took effect is not known.
+            UnreachableError: No answer came, or HTTP 200 without an object, such as a proxy's page;
+                whether it took effect is not known.
         """
         try:
             answer = await self._client.request(
@@ -121,7 +123,10 @@ class Server:
             )
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
-        return Reply(answer.status_code, _json(answer.content), _wait(answer))
+        found = Reply(answer.status_code, _json(answer.content), _wait(answer))
+        if found.status == 200 and not isinstance(found.body, dict):
+            raise self._strange("answers HTTP 200 without a JSON object")
+        return found
 
     async def ask(self, request: Request) -> Any:
         """The body of an answer that is none of an error.
@@ -147,7 +152,7 @@ class Server:
             Each event.
 
         Raises:
-            UnreachableError: The connection was dropped.
+            UnreachableError: The connection was dropped, or a line is no event.
         """
         timeout = httpx2.Timeout(_PATIENCE, read=_SILENCE)
         try:
@@ -164,8 +169,11 @@ class Server:
                     return
                 async for line in answer.aiter_lines():
                     if line.strip():
-                        yield json.loads(line)
-        except (httpx2.HTTPError, ValueError) as error:  # or a line that was cut
+                        event = _json(line)
+                        if not isinstance(event, dict):
+                            raise self._strange("sends a line that is no event, or was cut")
+                        yield event
+        except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
 
     def _headers(self, content: str = "") -> dict[str, str]:
@@ -184,9 +192,18 @@ class Server:
             remedy="see that --server is right, and --ca-file has the server's authority",
         )
 
+    def _strange(self, what: str) -> UnreachableError:
+        return UnreachableError(
+            what,
+            where=self.url,
+            allowed="the address of a Kubernetes API server",
+            remedy="see that --server is right, and that no proxy answers in its place with a page",
+        )
+
     def refusal(self, request: Request, reply: Reply) -> ExchangeError:
         """The error that an answer is."""
-        said = (reply.body or {}).get("message", "") if isinstance(reply.body, dict) else ""
+        said = reply.body.get("message", "") if isinstance(reply.body, dict) else ""
+        said = said[:_SAID] if isinstance(said, str) else ""
         where = f"{request.method} {request.path}"
         if reply.status == 401:
             return UnauthorisedError(
@@ -244,10 +261,10 @@ def _read(path: Path) -> str:
     return found
 
 
-def _json(data: bytes) -> Any:
+def _json(data: bytes | str) -> Any:
     try:
         return json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

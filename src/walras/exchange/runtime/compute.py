@@ -170,8 +170,10 @@ class Compute:
             selector.register(handle, what)
             while True:
                 left = end - time.monotonic()
-                if self.stopping() or self._closing:
+                if self.stopping():
                     raise ComputeError("the service ends", where="compute")
+                if self._closing:
+                    raise ComputeError("the process that computes was ended", where="compute")
                 if left <= 0.0:
                     raise ComputeError("took too long", where="compute", remedy="raise the limit")
                 if selector.select(min(left, _SLICE)):

@@ -7,10 +7,11 @@ import math
 import os
 from typing import Any
 
-from walras.errors import InfeasibleError, InputError
+from walras.errors import InputError, WalrasError
 from walras.network.drivers.live import LiveNetwork
 from walras.network.drivers.live_report import report
 from walras.network.links.faults import Faults
+from walras.network.problem.quanta import DivergedError
 from walras.network.scenario.scenario import scenario
 
 _SAMPLES = 20  # points of a centre, from which the model learns
@@ -43,11 +44,33 @@ def answered(data: bytes) -> bytes:
     """
     asked = json.loads(data)
     try:
-        found = _done(asked)
-    except (InfeasibleError, InputError) as error:
-        names = ("what", "where", "allowed", "remedy")
-        found = {"refused": {name: str(getattr(error, name)) for name in names}}
-    return json.dumps(found, allow_nan=False).encode()
+        return _written(_done(asked))
+    except DivergedError as error:
+        return _refused(_diverged(error))
+    except WalrasError as error:
+        return _refused(error)
+
+
+def _written(found: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(found, allow_nan=False).encode()
+    except ValueError as error:
+        raise DivergedError("its state is not finite") from error
+
+
+def _refused(error: WalrasError) -> bytes:
+    names = ("what", "where", "allowed", "remedy")
+    return _written({"refused": {name: str(getattr(error, name)) for name in names}})
+
+
+def _diverged(error: DivergedError) -> DivergedError:
+    """The error with what to do about it here."""
+    return DivergedError(
+        f"its numbers diverge: {error.what}",
+        where="network",
+        allowed="limits and a budget of like size, such as the usual ones",
+        remedy="end it and start another one",
+    )
 
 
 def _done(asked: dict[str, Any]) -> dict[str, Any]:

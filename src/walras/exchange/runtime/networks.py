@@ -233,7 +233,7 @@ class RunningNetwork:
     def _alive(self) -> None:
         if self.state == "failed" or self._closed:
             raise ConflictError(
-                self.why or "has ended",
+                "has ended" if self._closed else self.why,
                 where=f"network {self.uid}",
                 allowed="a network whose process lives",
                 remedy="end it and start another one",
@@ -246,6 +246,8 @@ class RunningNetwork:
             try:
                 answer = self._compute.call("network", json.dumps(asked).encode(), _LATE)
             except ComputeError as error:
+                if self._closed:
+                    self._alive()
                 self._fail(error)
                 raise
             found = json.loads(answer)
