@@ -139,3 +139,23 @@ def test_few_are_due_at_a_time(fake: FakeKueue) -> None:
     made = _knows(fake)
     assert len(made.due(0.0)) == 50
     assert len(made.due(0.0, most=7)) == 7
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spec": {"podSets": [{"count": "many"}]}},
+        {"spec": {"podSets": [{"count": float("inf")}]}},
+        {"status": "odd"},
+        {"metadata": {"name": "odd"}},
+        {"metadata": None},
+    ],
+)
+def test_a_workload_that_cannot_be_read_is_passed_over(
+    fake: FakeKueue, change: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    made = _knows(fake)
+    before = dict(made.open)
+    made.saw(fake.get("w") | change, 1.0)
+    assert made.open == before
+    assert "cannot be read" in caplog.text

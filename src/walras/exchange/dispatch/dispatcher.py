@@ -6,6 +6,7 @@ the workload has changed since. So what is written is always what is there, and 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 
 from walras.exchange.dispatch.chain import Chain
@@ -18,6 +19,8 @@ from walras.exchange.dispatch.nominations import (
     standing,
 )
 from walras.exchange.dispatch.workloads import Key, Object, Workload, workload_of
+
+log = logging.getLogger("walras.kueue")
 
 MOST = 50
 """Workloads that are written after one look at which clusters are active."""
@@ -94,8 +97,14 @@ class Dispatcher:
                 self.chain.drop(change.kind, one["metadata"]["name"])
 
     def saw(self, found: Object, now: float) -> None:
-        """Take a workload as it is now."""
-        workload = workload_of(found)
+        """Take a workload as it is now; one that cannot be read is passed over."""
+        try:
+            workload = workload_of(found)
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            meta = found.get("metadata")
+            name = str(meta.get("name"))[:63] if isinstance(meta, dict) else "without metadata"
+            log.warning("workload %s cannot be read: %s", name, error)
+            return
         if workload.closed:
             self.forget(workload.key)
             return
