@@ -109,7 +109,10 @@ def test_a_signal_while_it_begins_ends_it_in_order(
     tmp_path: Path, sig: signal.Signals, where: str
 ) -> None:
     script = f"""
-import os, sys, time
+import os, signal, sys
+for number in (signal.SIGHUP, signal.SIGTERM):  # who runs the tests may ignore them
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from walras.exchange.api import server
 from walras.exchange.runtime import compute, exchange
 def end(*_):
