@@ -111,3 +111,14 @@ def test_no_page_names_another_address_or_has_inline_scripts(
 def test_only_the_pages_of_signing_in_and_files_are_open() -> None:
     assert PAGES.open == ("/login", "/static/")
     assert PAGES.sign_in == "/login"
+
+
+def test_a_browser_that_asks_for_nothing_gets_a_page(quick_site: Site) -> None:
+    answer = quick_site.get("/nosuch")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no such page" in answer.text
+    assert '<a href="/">To the first page</a>' in answer.text
+    for path, accept in (("/v1/nosuch", "text/html"), ("/nosuch", "application/json")):
+        answer = quick_site.get(path, accept=accept)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/problem+json"
