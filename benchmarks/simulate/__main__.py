@@ -46,6 +46,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     if given.study == "gavel":
         print(gavel.verdict(frame))
     if given.keep:
+        frame = _with_older(frame, tables.read("gavel")) if given.study == "gavel" else frame
         tables.write(given.study, frame, digits=4)
     return 0
 
@@ -65,6 +66,14 @@ def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.Dat
             flush=True,
         )
     return gavel.ordered(rows)
+
+
+def _with_older(frame: pd.DataFrame, older: pd.DataFrame | None) -> pd.DataFrame:
+    """The cells, and those of earlier runs that were not run now."""
+    cell = ["trace", "policy", "rate"]
+    if older is None:
+        return frame
+    return pd.concat([frame, older]).drop_duplicates(cell).sort_values(cell, ignore_index=True)
 
 
 if __name__ == "__main__":

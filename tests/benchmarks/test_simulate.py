@@ -31,6 +31,12 @@ def test_a_cell_is_measured_and_kept(
     kept = tables.read("gavel")
     assert kept is not None
     assert kept["ours"].tolist() == [pytest.approx(15.68, rel=0.005)]
+    monkeypatch.setattr(gavel, "published", lambda name: table.assign(rate=4.0, value=17.08))
+    assert main(["gavel", "--keep"], tables) == 0
+    both = tables.read("gavel")
+    assert both is not None
+    assert both["rate"].tolist() == [2.8, 4.0], "cells of earlier runs stay"
+    assert both["ours"].tolist() == [kept["ours"][0], pytest.approx(17.08, rel=0.005)]
 
 
 def test_cells_are_chosen_by_policy_rate_and_trace(monkeypatch: pytest.MonkeyPatch) -> None:
