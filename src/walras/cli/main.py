@@ -63,7 +63,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "walras.cli.shadow:app", "What the exchange would have done with your scheduler's log."
     ),
     "simulate": LazyCommand(
-        "walras.cli.simulate:app", "Run policies on traces of jobs in virtual time."
+        "walras.cli.simulate.app:app", "Run policies on traces of jobs in virtual time."
     ),
     "serve": LazyCommand("walras.cli.exchange.serve:serve", "Serve an exchange of tasks."),
     "agent": LazyCommand("walras.cli.exchange.agent:app", "Run the tasks a cluster is given."),

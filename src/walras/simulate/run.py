@@ -10,12 +10,19 @@ import numpy as np
 from walras import checks
 from walras.errors import InputError
 from walras.progress import OnProgress, Progress
-from walras.simulate import exact_shares
 from walras.simulate.cluster import Cluster
 from walras.simulate.result import Run
 from walras.simulate.rounds_log import COLUMNS, RoundsLog
-from walras.simulate.slices import CHANGED, DECIDE, ENDED, MEASURED, NOW, ROUND, run_rounds
-from walras.simulate.time_shared import Policy, World
+from walras.simulate.time_shared import Policy, World, exact_shares
+from walras.simulate.time_shared.slices import (
+    CHANGED,
+    DECIDE,
+    ENDED,
+    MEASURED,
+    NOW,
+    ROUND,
+    run_rounds,
+)
 from walras.simulate.trace import Trace
 from walras.types import Bools, Longs
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from walras.rounds import JobsSnapshot, Shares, Violation, check_shares
 from walras.simulate.cluster import Cluster
-from walras.simulate.slices import (
+from walras.simulate.time_shared.slices import (
     ACTIVE,
     CHANGED,
     DRAWN,

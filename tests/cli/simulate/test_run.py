@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import walras as wl
 from walras.cli.common.errors import exit_code
 from walras.cli.main import COMMANDS
-from walras.cli.simulate import app
+from walras.cli.simulate.app import app
 from walras.simulate.scenario import EXAMPLE
 
 DRAWN = ("--draw", "jobs=20", "--draw", "synthetic=true", "--draw", "rate=6")
@@ -60,12 +60,6 @@ def test_a_policy_of_a_file_runs_and_its_faults_are_said(tmp_path: Path) -> None
     result = _run(*DRAWN, "--policy", f"{path}:policy")
     assert result.exit_code == 0, result.output
     assert "refused: 0 s: type: decision" in result.stderr
-
-
-def test_the_example_and_the_policies_are_listed() -> None:
-    assert CliRunner().invoke(app, ["example"]).stdout == EXAMPLE
-    listed = json.loads(CliRunner().invoke(app, ["policies", "-o", "json"]).stdout)
-    assert {row["policy"] for row in listed} == set(wl.policies.NAMED)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from walras.simulate.rounds_log import COLUMNS
-from walras.simulate.slices import ACTIVE, CHANGED, MEASURED, NEXT, NOW
 from walras.simulate.time_shared import World
+from walras.simulate.time_shared.slices import ACTIVE, CHANGED, MEASURED, NEXT, NOW
 from walras.types import Floats
 
 _LEFT = 1e-12  # of a job's steps: rounding

@@ -1,10 +1,9 @@
-"""``walras simulate``: policies on traces of jobs, in virtual time."""
+"""``walras simulate run``: a policy on a trace of jobs, in virtual time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,13 +11,13 @@ from walras.cli.common.errors import ExitCode
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress
-from walras.cli.common.streams import put, tell
+from walras.cli.common.streams import tell
 from walras.cli.exchange.connect import key_values
-from walras.errors import InputError
-from walras.policies.named import NAMED, named
+from walras.cli.simulate.options import range_of, value_of
+from walras.policies.named import named
 from walras.reports.tables import Table, of_frame
 from walras.simulate import Run, Trace, by_kind, run, summary
-from walras.simulate.scenario import EXAMPLE, Scenario, read_scenario
+from walras.simulate.scenario import Scenario, read_scenario
 
 HELP = """Run a policy on a trace of jobs in virtual time.
 
@@ -38,37 +37,7 @@ Exit codes: 0 done, 2 bad input, 6 a file cannot be read, 130 interrupted, with
 the jobs so far.
 """
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help="""Run policies on traces of jobs in virtual time.
 
-Examples:
-
-  walras simulate run --draw rate=2.0 --draw jobs=500 --policy las
-
-  walras simulate example > config.toml
-
-  walras simulate policies
-""",
-)
-
-
-@app.command("example")
-def example() -> None:
-    """Print a configuration."""
-    put(EXAMPLE, end="")
-
-
-@app.command("policies")
-def policies(output: OutputOption = Format.TABLE) -> None:
-    """List the policies and what they do."""
-    rows = [(name, (make.__doc__ or "").split("\n")[0]) for name, make in NAMED.items()]
-    emit(Table(("policy", "does"), rows), output)
-
-
-@app.command("run", help=HELP)
 def run_command(
     config: Annotated[Path | None, typer.Argument(help="A TOML file.")] = None,
     trace: Annotated[Path | None, typer.Option(help="A trace in Gavel's format.")] = None,
@@ -102,12 +71,12 @@ def run_command(
         "round_seconds": round_seconds,
         "between_decisions": between_decisions,
         "seed": seed,
-        "measured": _range(measured),
+        "measured": range_of(measured),
     }
     stated = given.with_given(
-        trace={"file": str(trace)} if trace is not None else key_values(draw, "draw", _value),
+        trace={"file": str(trace)} if trace is not None else key_values(draw, "draw", value_of),
         cluster=key_values(cluster, "cluster", int),
-        policy=({"name": policy} if policy else {}) | key_values(option, "option", _value),
+        policy=({"name": policy} if policy else {}) | key_values(option, "option", value_of),
         run={name: value for name, value in rules.items() if value is not None},
     )
     options = {name: value for name, value in stated.policy.items() if name != "name"}
@@ -149,29 +118,3 @@ def _tell_faults(found: Run, loaded: Trace) -> None:
     ]
     if left:
         tell(f"{len(left)} measured jobs have no end, first {left[0]!r}")
-
-
-def _range(given: str | None) -> Sequence[int] | None:
-    if given is None:
-        return None
-    first, colon, end = given.partition(":")
-    if not colon or not first.isdigit() or not end.isdigit():
-        raise InputError(
-            f"is {given!r}",
-            where="measured",
-            allowed="FIRST:END, whole numbers",
-            remedy="write --measured 4000:5000",
-        )
-    return [int(first), int(end)]
-
-
-def _value(word: str) -> Any:
-    """A value of TOML in an option: a truth, a number, or text as it stands."""
-    if word in ("true", "false"):
-        return word == "true"
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word

@@ -1,0 +1,1 @@
+"""Commands of the simulator: one file a command; ``app`` has them all."""

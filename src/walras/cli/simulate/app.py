@@ -1,0 +1,29 @@
+"""``walras simulate``: policies on traces of jobs, in virtual time."""
+
+from __future__ import annotations
+
+import typer
+
+from walras.cli.simulate.example import example
+from walras.cli.simulate.policies import policies
+from walras.cli.simulate.run import HELP, run_command
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="""Run policies on traces of jobs in virtual time.
+
+Examples:
+
+  walras simulate run --draw rate=2.0 --draw jobs=500 --policy las
+
+  walras simulate example > config.toml
+
+  walras simulate policies
+""",
+)
+
+app.command("example")(example)
+app.command("policies")(policies)
+app.command("run", help=HELP)(run_command)
