@@ -1,0 +1,101 @@
+"""Check the papers' items: ``python -m benchmarks.papers mfcp --item "table 1"``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from benchmarks.papers import coopt, dede, mfcp
+from benchmarks.papers.item import Item, Outcome
+from benchmarks.papers.page import write_page
+from benchmarks.tables import Tables
+
+PAPERS: Mapping[str, Sequence[Item]] = {
+    "mfcp": mfcp.ITEMS,
+    "dede": dede.ITEMS,
+    "coopt": coopt.ITEMS,
+}
+TABLES = Tables("papers")
+
+
+def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
+    """Check the items that are named, or all of a paper; returns the exit code.
+
+    An item that is refuted is a finding, not a failure.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
+    parser.add_argument("paper", choices=PAPERS)
+    parser.add_argument("--item", action="append", default=[], help="as 'table 1'; all by default")
+    parser.add_argument("--list", action="store_true", help="list the items and check none")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer seeds")
+    parser.add_argument("--keep", action="store_true", help="write records and the page's table")
+    given = parser.parse_args(arguments)
+    chosen = _chosen(parser, PAPERS[given.paper], given.item)
+    if given.list:
+        for item in chosen:
+            print(f"{item.name:<22}{item.claim}")
+        return 0
+    for item in chosen:
+        row = _checked(item, quick=given.quick)
+        if given.keep:
+            _keep(tables, given.paper, row)
+    if given.keep:
+        write_page(given.paper, PAPERS[given.paper], tables)
+    return 0
+
+
+def _chosen(
+    parser: argparse.ArgumentParser, items: Sequence[Item], asked: Sequence[str]
+) -> list[Item]:
+    by_name = {item.name: item for item in items}
+    for name in asked:
+        if name.lower() not in by_name:
+            near = difflib.get_close_matches(name.lower(), by_name, 1)
+            more = f"; did you mean {near[0]!r}?" if near else ""
+            parser.error(f"there is no item {name!r}{more}; --list lists them")
+    return [by_name[name.lower()] for name in asked] or list(items)
+
+
+def _checked(item: Item, *, quick: bool) -> dict[str, object]:
+    """Check an item, print what was found, and return its record."""
+    began = time.perf_counter()
+    found = item.check(quick)
+    seconds = time.perf_counter() - began
+    _print(item, found, seconds)
+    return {
+        "item": item.name,
+        "ours": found.ours,
+        "verdict": found.verdict,
+        "why": found.why,
+        "quick": quick,
+        "seconds": seconds,
+    }
+
+
+def _print(item: Item, found: Outcome, seconds: float) -> None:
+    print(f"{item.name}: {item.claim}")
+    if item.published:
+        print(f"  published  {item.published}")
+    print(f"  ours       {found.ours}")
+    print(f"  verdict    {found.verdict}{': ' if found.why else ''}{found.why}")
+    print(f"  shown by   {item.show}   ({seconds:.1f} s)", flush=True)
+    if found.table is not None:
+        print(found.table.to_string(index=False), flush=True)
+
+
+def _keep(tables: Tables, paper: str, row: dict[str, object]) -> None:
+    """Put the record in place of the item's older one."""
+    older = tables.read(paper)
+    frame = pd.DataFrame([row])
+    if older is not None:
+        frame = pd.concat([older[older["item"] != row["item"]], frame], ignore_index=True)
+    tables.write(paper, frame, digits=6)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

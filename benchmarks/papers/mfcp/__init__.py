@@ -1,0 +1,7 @@
+"""MFCP, predictions trained through matching: the items of the paper, in its order."""
+
+from __future__ import annotations
+
+from benchmarks.papers.item import Item
+
+ITEMS: tuple[Item, ...] = ()
