@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.tables import Tables
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.shadow import MEASURES, compare, read_jobs, synthetic_log
 from walras.shadow.comparison import Study
 from walras.shadow.measures import Days, means

@@ -19,7 +19,7 @@ from benchmarks.exchange.stand import Served, Size, databases, filled, folder
 from walras.exchange.client import Client
 from walras.exchange.service import clusters
 from walras.exchange.store.statements import Statement, Transaction
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 
 _EACH = 1_000  # tasks of a round of the past
 _FAILED = 40  # of which every such one failed

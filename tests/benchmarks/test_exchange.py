@@ -21,7 +21,7 @@ from walras.exchange.service.queries import Filter
 from walras.exchange.service.snapshots import snapshot
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.statements import Statement
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 
 
 def test_a_quick_study_prints_figures_and_keeps_nothing(

@@ -24,7 +24,7 @@ PUBLIC = (
     *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds", "shadow")),
     "walras.exchange.dispatch.skypilot",
     "walras.policies",
-    "walras.policies.exchange",
+    "walras.policies.placements",
     "walras.simulate",
 )
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import walras as wl
-from walras.policies.exchange import Policy, prior
-from walras.rounds import Rules
+from walras.policies.placements import Policy
+from walras.rounds import Rules, prior
 from walras.shadow.jobs import peak
 from walras.shadow.replay import Arrivals, replay
 

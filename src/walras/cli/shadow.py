@@ -15,7 +15,7 @@ from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import Report, ShowProgress
 from walras.cli.common.streams import tell
 from walras.cli.exchange.connect import Format, OutputOption, key_values, put_document
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.reports import shadow as reports
 from walras.rounds import Rules
 from walras.shadow import JobLog, Shadow, compare, read_jobs

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from walras.policies import exchange
 from walras.policies.allox import allox
+from walras.policies.exchange import exchange
 from walras.policies.fifo import fifo
 from walras.policies.finish_time import finish_time_fairness
 from walras.policies.las import las

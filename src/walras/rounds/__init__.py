@@ -12,6 +12,7 @@ from walras.rounds.check import Violation, check
 from walras.rounds.check_shares import check_shares
 from walras.rounds.decision import BINDS, Decision
 from walras.rounds.files import load
+from walras.rounds.forecast import Forecast, Predict, prior
 from walras.rounds.jobs import JobsSnapshot
 from walras.rounds.parts import STATES, Clusters, FeatureSet, Rest, Rules, Tasks, Tenants
 from walras.rounds.shares import Shares
@@ -27,7 +28,9 @@ __all__ = [
     "Clusters",
     "Decision",
     "FeatureSet",
+    "Forecast",
     "JobsSnapshot",
+    "Predict",
     "Rest",
     "Rules",
     "Shares",
@@ -39,4 +42,5 @@ __all__ = [
     "check",
     "check_shares",
     "load",
+    "prior",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from walras import checks
 from walras.errors import StoppedError
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.progress import OnProgress, Progress, Stoppable
 from walras.shadow import bounds
 from walras.shadow.counterfactual import OFTEN, Model, Observed
@@ -57,8 +57,8 @@ def compare(
 
     The jobs that had ended at a midnight train the predictors. What came after is replayed in
     virtual time on the clusters' slots: a round each ``round_seconds``, decided by
-    :func:`walras.policies.exchange.decide`. A job that the policy runs where the log did takes the
-    time that it took; elsewhere, what a model of the replayed days says. An interval covers the
+    :func:`walras.policies.placements.decide`. A job that the policy runs where the log did takes
+    the time that it took; elsewhere, what a model of the replayed days says. An interval covers the
     mean over days like those replayed, with the errors of that model.
 
     Args:

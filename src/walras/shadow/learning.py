@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from walras.errors import DataError
-from walras.policies.exchange import Forecast, Predict
 from walras.predict import Training
 from walras.predict.by_cluster import Runs, fit_runs
 from walras.predict.predictor import Prediction
+from walras.rounds import Forecast, Predict
 from walras.shadow.counterfactual import Model, Observed
 from walras.shadow.jobs import JobLog
 from walras.types import Floats, Longs
@@ -167,7 +167,7 @@ def table(found: Prediction) -> Predict:
         found: (M, k) predictions.
 
     Returns:
-        A function as :data:`walras.policies.exchange.Predict`.
+        A function as :data:`walras.policies.placements.Predict`.
     """
     seconds = np.clip(found.times, 1.0, 1e12)
     low, high = np.clip(found.low, 0.0, 1e12), np.maximum(found.high, 0.0)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from walras.errors import EngineError
-from walras.policies.exchange import Policy, Predict, decide
-from walras.rounds import Clusters, FeatureSet, Snapshot, Tasks, Tenants
+from walras.policies.placements import Policy, decide
+from walras.rounds import Clusters, FeatureSet, Predict, Snapshot, Tasks, Tenants
 from walras.types import Bools, Floats, Longs
 
 ROW = "row"  # the one feature of a snapshot: the number of the arrival

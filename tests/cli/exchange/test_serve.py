@@ -15,7 +15,7 @@ from walras.errors import EngineError, InputError
 from walras.exchange.api import server
 from walras.exchange.api.oidc import Oidc
 from walras.exchange.pages import pages
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.rounds import Rules
 
 

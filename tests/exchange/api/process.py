@@ -20,7 +20,7 @@ import sys, json
 from walras.exchange.api.server import serve
 from walras.errors import WalrasError
 from walras.exchange.runtime.settings import Settings
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 given = json.loads(sys.argv[1])
 if "policy" in given:
     given["policy"] = Policy.from_document(given["policy"])

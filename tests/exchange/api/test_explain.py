@@ -18,7 +18,7 @@ from walras.exchange.service.snapshots import plan_of, round_columns, snapshot
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
 from walras.exchange.store.statements import Statement, Transaction
-from walras.policies.exchange import Policy, decide
+from walras.policies.placements import Policy, decide
 from walras.rounds import Rules
 
 POLICY = Policy(rules=Rules(min_success=0.0), explore=0.0)

@@ -9,7 +9,7 @@ import pytest
 
 from walras.errors import WalrasError
 from walras.exchange.runtime.deciding import asked, decided, warmed
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.predict import Training
 from walras.predict.by_cluster import Runs, fit_runs
 from walras.rounds import Clusters, Decision, FeatureSet, Rules, Snapshot, Tasks, Tenants, check

@@ -22,8 +22,8 @@ from walras.exchange.service.snapshots import decision_of, snapshot_of
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import predictor
 from walras.exchange.store.statements import Statement, Transaction, given, inserting
-from walras.policies.exchange import Forecast, Policy
-from walras.rounds import Clusters, Decision, Snapshot, Tasks, Tenants, check
+from walras.policies.placements import Policy
+from walras.rounds import Clusters, Decision, Forecast, Snapshot, Tasks, Tenants, check
 
 PLANNER = RoundPlanner(Timing())
 _PREDICTOR = inserting(predictor)

@@ -6,7 +6,7 @@ import json
 
 from walras.exchange.service import audit, events, policies
 from walras.exchange.store.database import Database
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.rounds import Rules
 
 

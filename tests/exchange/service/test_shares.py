@@ -15,7 +15,7 @@ from walras.exchange.service.shares import HALF_LIFE, charge, granted
 from walras.exchange.service.snapshots import snapshot
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
-from walras.policies.exchange import Policy, decayed
+from walras.policies.placements import Policy, decayed
 
 
 def _integral(

@@ -29,9 +29,9 @@ from walras.exchange.service.snapshots import (
 from walras.exchange.store import schema
 from walras.exchange.store.database import Database
 from walras.exchange.store.statements import Transaction
-from walras.policies.exchange import Forecast, Policy, decide
-from walras.policies.exchange.forecast import prior
-from walras.rounds import Decision, Rules, Snapshot, check
+from walras.policies.placements import Policy, decide
+from walras.rounds import Decision, Forecast, Rules, Snapshot, check
+from walras.rounds.forecast import prior
 
 
 def _read(database: Database, policy: Policy | None = None, **given: Any) -> Snapshot:

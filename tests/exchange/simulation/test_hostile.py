@@ -22,8 +22,8 @@ from walras.exchange.service.sync import sync
 from walras.exchange.service.timing import Timing
 from walras.exchange.simulation.world import Memory
 from walras.exchange.store.statements import SQLITE, Statement, Transaction
-from walras.policies.exchange import Forecast, Policy, Predict, decide
-from walras.rounds import Clusters, Rules, Snapshot, Tasks, Tenants
+from walras.policies.placements import Policy, decide
+from walras.rounds import Clusters, Forecast, Predict, Rules, Snapshot, Tasks, Tenants
 
 PROVIDERS, SLOTS, PENDING = 3, 12, 12
 INTERVAL, TRUE = 30.0, 10.0  # seconds between rounds, and of a run

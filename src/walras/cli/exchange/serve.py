@@ -14,7 +14,7 @@ from walras.errors import EngineError, InputError
 from walras.extras import install_hint
 
 if TYPE_CHECKING:
-    from walras.policies.exchange import Policy
+    from walras.policies.placements import Policy
 
 
 def serve(
@@ -94,7 +94,7 @@ def _policy(path: Path) -> Policy:
     Raises:
         InputError: The file cannot be read, or holds no policy.
     """
-    from walras.policies.exchange import Policy
+    from walras.policies.placements import Policy
 
     try:
         text = path.read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from walras.exchange.runtime.exchange import Exchange
     from walras.exchange.runtime.held import Handler
     from walras.exchange.runtime.planner import Planner
-    from walras.policies.exchange import Policy
+    from walras.policies.placements import Policy
 
 log = logging.getLogger("walras.exchange")
 

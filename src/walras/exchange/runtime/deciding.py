@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from walras.policies.exchange import Forecast, Policy, Predict, decide, predicting
-from walras.policies.exchange.forecast import Features
-from walras.rounds import Clusters, Snapshot, Tasks, Tenants
+from walras.policies.placements import Policy, decide, predicting
+from walras.rounds import Clusters, Forecast, Predict, Snapshot, Tasks, Tenants
+from walras.rounds.forecast import Features
 
 if TYPE_CHECKING:
     from walras.predict import Predictor

@@ -21,7 +21,7 @@ from walras.exchange.service.snapshots import PRIOR, plan_of, round_columns, sna
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import cluster, predictor
 from walras.exchange.store.statements import Statement, Transaction, given
-from walras.policies.exchange import Policy, decide
+from walras.policies.placements import Policy, decide
 from walras.rounds import Clusters, Decision, Snapshot, check
 
 _SLACK = 2.0  # seconds beyond the search: to read, check and write

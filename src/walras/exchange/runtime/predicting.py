@@ -17,7 +17,8 @@ from walras.exchange.runtime.planning import predictor_in_force
 from walras.exchange.service import snapshot_clusters
 from walras.exchange.service.snapshots import PRIOR, TYPICAL
 from walras.exchange.store.statements import Transaction
-from walras.policies.exchange import Forecast, predicting, prior
+from walras.policies.placements import predicting
+from walras.rounds import Forecast, prior
 
 _SECONDS = 20.0  # the process beside the service may have to import what predictors need first
 

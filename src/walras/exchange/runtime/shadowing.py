@@ -12,7 +12,7 @@ import numpy as np
 
 from walras.errors import DataError, WalrasError
 from walras.exchange.runtime.working import OnShare
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.progress import Progress
 from walras.rounds import Rules
 from walras.shadow import JobLog, Shadow, compare, read_jobs

@@ -23,7 +23,7 @@ from walras.exchange.store.schema import (
     tenant,
 )
 from walras.exchange.store.statements import Statement, Transaction, given, in_states
-from walras.policies.exchange import decayed
+from walras.policies.placements import decayed
 
 Page = tuple[list[dict[str, Any]], str | None]
 """Entries, and the cursor of the page that follows."""

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from walras.exchange.service import audit, events
 from walras.exchange.store.schema import meta
 from walras.exchange.store.statements import Statement, Transaction, given, inserting_once
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 
 _NAME = "policy"
 _READ = Statement(sa.select(meta.c.value).where(meta.c.name == _NAME))

@@ -10,7 +10,7 @@ import numpy as np
 from walras.exchange.service import policies, snapshot_clusters
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.statements import Transaction
-from walras.policies.exchange.providers import Providers
+from walras.policies.placements.providers import Providers
 
 
 def providers(

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from walras.exchange.store.schema import placement, task, tenant
 from walras.exchange.store.statements import Statement, Transaction, given
-from walras.policies.exchange import Policy, decayed
+from walras.policies.placements import Policy, decayed
 
 HALF_LIFE = Policy().half_life
 """Seconds in which slot-seconds count half, as long as no policy says otherwise."""

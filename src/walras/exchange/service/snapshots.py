@@ -22,8 +22,8 @@ from walras.exchange.service.snapshot_tasks import Waiting
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import tenant
 from walras.exchange.store.statements import Statement, Transaction, document
-from walras.policies.exchange import Policy, decayed, eligible, fair_order
-from walras.policies.exchange.order import within_quota
+from walras.policies.placements import Policy, decayed, eligible, fair_order
+from walras.policies.placements.order import within_quota
 from walras.rounds import Clusters, Decision, FeatureSet, Rest, Snapshot, Tasks, Tenants
 from walras.types import Longs
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walras.policies.exchange.problem import Problem
+from walras.policies.placements.problem import Problem
 from walras.types import Floats, Longs
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from walras.policies.exchange import Forecast, Predict
-from walras.policies.exchange.forecast import Features
+from walras.rounds import Forecast, Predict
+from walras.rounds.forecast import Features
 
 
 def made(seconds: npt.ArrayLike, chance: npt.ArrayLike) -> Forecast:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walras.policies.exchange import Policy
+from walras.policies.placements import Policy
 from walras.rounds import (
     Clusters,
     Decision,

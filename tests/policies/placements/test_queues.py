@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.policies.exchange.predictions import table
-from tests.policies.exchange.small import CALM, stated, trusted
+from tests.policies.placements.predictions import table
+from tests.policies.placements.small import CALM, stated, trusted
 
-from walras.policies.exchange import decide
+from walras.policies.placements import decide
 from walras.rounds import (
     Rules,
     check,

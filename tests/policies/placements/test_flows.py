@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from walras.policies.exchange.flows import cheapest_of
-from walras.policies.exchange.problem import Problem
+from walras.policies.placements.flows import cheapest_of
+from walras.policies.placements.problem import Problem
 
 
 def rounds_of(seed: int, *, grouped: bool = False) -> tuple[Problem, np.ndarray]:

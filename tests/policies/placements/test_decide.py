@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.policies.exchange.predictions import at_random, made, table
-from tests.policies.exchange.small import CALM, reasons, stated, trusted
+from tests.policies.placements.predictions import at_random, made, table
+from tests.policies.placements.small import CALM, reasons, stated, trusted
 from tests.rounds.drawn import random_snapshot, snapshots
 
 from walras.errors import InputError
-from walras.policies.exchange import Forecast, Policy, bottleneck, decide
-from walras.policies.exchange.decide import Round
+from walras.policies.placements import Policy, bottleneck, decide
+from walras.policies.placements.decide import Round
 from walras.rounds import (
     BINDS,
     Clusters,
+    Forecast,
     Rules,
     Snapshot,
     Tenants,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from walras.errors import InputError
-from walras.policies.exchange import Policy, decayed
+from walras.policies.placements import Policy, decayed
 from walras.rounds import Rules
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.kernels.matching.placing import insert
-from walras.policies.exchange.forecast import Forecast, Predict
-from walras.policies.exchange.order import eligible, fair_order, within_quota
-from walras.policies.exchange.policy import Policy
-from walras.policies.exchange.providers import Providers
+from walras.policies.placements.order import eligible, fair_order, within_quota
+from walras.policies.placements.policy import Policy
+from walras.policies.placements.providers import Providers
 from walras.rounds import Snapshot
+from walras.rounds.forecast import Forecast, Predict
 from walras.types import Bools, Floats, Longs
 
 _PASSES = 8  # of filling the window again with the tasks behind those that cannot be placed

@@ -39,7 +39,7 @@ def fair_order(tasks: Tasks, tenants: Tenants, typical: float, among: Bools) -> 
 
     Example:
         >>> import numpy as np
-        >>> from walras.policies.exchange import fair_order
+        >>> from walras.policies.placements import fair_order
         >>> from walras.rounds import Tasks, Tenants
         >>> tasks = Tasks.of(["a", "b", "c", "d"], tenant=[0, 0, 0, 1])
         >>> fair_order(tasks, Tenants.of(["lab", "web"]), 60.0, np.ones(4, np.bool_))
@@ -107,7 +107,7 @@ def eligible(snapshot: Snapshot) -> Bools:
         (N,) whether a cluster is up, has the labels and as many slots; and the deadline is ahead.
 
     Example:
-        >>> from walras.policies.exchange import eligible
+        >>> from walras.policies.placements import eligible
         >>> from walras.rounds import Clusters, Snapshot, Tasks, Tenants
         >>> tasks = Tasks.of(["small", "large"], slots=[1, 9])
         >>> eligible(Snapshot.of(tasks, Clusters.of(["east"]), Tenants.of(["lab"])))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from walras.policies.exchange.providers import Providers
+from walras.policies.placements.providers import Providers
 from walras.rounds import Clusters, Snapshot, Tasks, Tenants
 
 

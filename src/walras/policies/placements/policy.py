@@ -35,7 +35,7 @@ class Policy:
         InputError: A number is outside its range.
 
     Example:
-        >>> from walras.policies.exchange import Policy
+        >>> from walras.policies.placements import Policy
         >>> Policy.from_document(Policy(explore=0.0).document()).explore
         0.0
     """
@@ -91,7 +91,7 @@ class Policy:
                 f"is no policy: {error}",
                 where="policy",
                 allowed="a JSON object",
-                remedy="walras.policies.exchange.Policy().document() shows one",
+                remedy="walras.policies.placements.Policy().document() shows one",
             ) from error
         for names, known in ((given, cls), (rules, Rules)):
             unknown = sorted(names.keys() - {f.name for f in fields(known)})
@@ -133,7 +133,7 @@ def decayed(used: float, seconds: float, half_life: float) -> float:
         What is left of them.
 
     Example:
-        >>> from walras.policies.exchange import decayed
+        >>> from walras.policies.placements import decayed
         >>> decayed(100.0, 3600.0, 3600.0)
         50.0
     """

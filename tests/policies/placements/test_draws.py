@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.policies.exchange.predictions import table
-from tests.policies.exchange.small import stated, trusted
+from tests.policies.placements.predictions import table
+from tests.policies.placements.small import stated, trusted
 
-from walras.policies.exchange import Policy, decide
+from walras.policies.placements import Policy, decide
 from walras.rounds import (
     BINDS,
     Rules,

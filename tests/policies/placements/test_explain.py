@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.policies.exchange.predictions import at_random, table
-from tests.policies.exchange.small import CALM, stated, trusted
+from tests.policies.placements.predictions import at_random, table
+from tests.policies.placements.small import CALM, stated, trusted
 
-from walras.policies.exchange import decide
-from walras.policies.exchange.explain import Placed, _runner_up
-from walras.policies.exchange.problem import Problem
+from walras.policies.placements import decide
+from walras.policies.placements.explain import Placed, _runner_up
+from walras.policies.placements.problem import Problem
 from walras.rounds import BINDS, Clusters, Decision, Rules
 
 

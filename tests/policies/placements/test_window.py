@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.policies.exchange.predictions import table
-from tests.policies.exchange.small import CALM, reasons, stated, trusted
+from tests.policies.placements.predictions import table
+from tests.policies.placements.small import CALM, reasons, stated, trusted
 
-from walras.policies.exchange import Policy, decide
+from walras.policies.placements import Policy, decide
 
 
 def test_a_large_task_keeps_slots_from_longer_ones() -> None:

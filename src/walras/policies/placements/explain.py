@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from walras.policies.exchange.problem import SLACK, Problem
-from walras.policies.exchange.window import Predictions, Window
+from walras.policies.placements.problem import SLACK, Problem
+from walras.policies.placements.window import Predictions, Window
 from walras.rounds import BINDS
 from walras.types import Bools, Floats, Longs
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from walras.errors import WalrasError
-from walras.policies.exchange.bottleneck import all_placed
-from walras.policies.exchange.draws import Draws
-from walras.policies.exchange.problem import Found, Late, Problem
+from walras.policies.placements.bottleneck import all_placed
+from walras.policies.placements.draws import Draws
+from walras.policies.placements.problem import Found, Late, Problem
 from walras.types import Bools, Longs
 
 _GAIN = 1e-12  # of a chance that counts

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rounds.drawn import random_snapshot
 
-from walras.policies.exchange import eligible, fair_order
-from walras.policies.exchange.order import own_order, within_quota
+from walras.policies.placements import eligible, fair_order
+from walras.policies.placements.order import own_order, within_quota
 from walras.rounds import Clusters, Snapshot, Tasks, Tenants
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.types import Floats
-
-if TYPE_CHECKING:
-    from walras.predict import Predictor
 
 Features = npt.NDArray[np.float32]
 
@@ -39,7 +35,7 @@ class Forecast:
 
     Example:
         >>> import numpy as np
-        >>> from walras.policies.exchange import prior
+        >>> from walras.rounds import prior
         >>> prior(60.0)(np.zeros((2, 0), np.float32), (), ("east",)).seconds
         array([[60., 60.]])
     """
@@ -67,12 +63,12 @@ class Forecast:
             object.__setattr__(self, name, found)
 
 
-_LEAST = 1e-6  # seconds
-_MOST = 1e15
+LEAST_SECONDS = 1e-6  # seconds
+MOST_SECONDS = 1e15
 _RANGES = (
-    ("seconds", _LEAST, _MOST),
+    ("seconds", LEAST_SECONDS, MOST_SECONDS),
     ("chance", 0.0, 1.0),
-    ("seconds_low", 0.0, _MOST),
+    ("seconds_low", 0.0, MOST_SECONDS),
     ("seconds_high", 0.0, np.inf),
     ("chance_low", 0.0, 1.0),
     ("chance_high", 0.0, 1.0),
@@ -90,7 +86,7 @@ def prior(typical: float) -> Predict:
 
     Example:
         >>> import numpy as np
-        >>> from walras.policies.exchange import prior
+        >>> from walras.rounds import prior
         >>> prior(60.0)(np.zeros((1, 0), np.float32), (), ("east",)).seconds_high
         array([[inf]])
     """
@@ -99,46 +95,5 @@ def prior(typical: float) -> Predict:
         shape = (len(clusters), len(features))
         zeros, ones = np.zeros(shape), np.ones(shape)
         return Forecast(ones * typical, ones, zeros, np.full(shape, np.inf), zeros, ones)
-
-    return predict
-
-
-def predicting(predictor: Predictor, typical: float) -> Predict:
-    """The predictions of a trained predictor; the prior for what it does not know.
-
-    Args:
-        predictor: It was trained on some clusters and some features.
-        typical: Seconds of the prior.
-
-    Returns:
-        A function as :data:`Predict`: clusters that the predictor does not know have the prior, and
-        so have tasks of other features, and all where it does not know the features' names.
-
-    Example:
-        >>> import numpy as np
-        >>> from walras.policies.exchange import predicting
-        >>> from walras.predict import fit, recipe
-        >>> jobs = recipe("gavel", train_tasks=12, synthetic=True)
-        >>> predict = predicting(fit(jobs.train, jobs.validation), typical=60.0)
-        >>> predict(np.zeros((1, 1), np.float32), ("layers",), ("k80",)).seconds
-        array([[60.]])
-    """
-    import pandas as pd  # noqa: PLC0415 - a second to import, and the prior does without
-
-    unknown = prior(typical)
-
-    def predict(features: Features, names: tuple[str, ...], clusters: tuple[str, ...]) -> Forecast:
-        if not clusters or not len(features) or set(predictor.feature_names) != set(names):
-            return unknown(features, names, clusters)
-        frame = pd.DataFrame(features.astype(np.float64), columns=list(names))
-        found = predictor.predict(frame[list(predictor.feature_names)], clusters=clusters)
-        return Forecast(
-            seconds=np.clip(found.times, _LEAST, _MOST),
-            chance=found.success,
-            seconds_low=np.clip(found.low, 0.0, _MOST),
-            seconds_high=found.high,
-            chance_low=found.success_low,
-            chance_high=found.success_high,
-        )
 
     return predict

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from walras.kernels.matching.placing import cheapest
-from walras.policies.exchange.problem import Problem
+from walras.policies.placements.problem import Problem
 from walras.types import Floats, Longs
 
 _SPARE = 4  # places a task above which prices are not worth knowing before

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from walras.kernels.matching.placing import insert
-from walras.policies.exchange.draws import Draws
-from walras.policies.exchange.flows import Flow, cheapest_of
-from walras.policies.exchange.problem import SLACK, Found, Late, Problem
+from walras.policies.placements.draws import Draws
+from walras.policies.placements.flows import Flow, cheapest_of
+from walras.policies.placements.problem import SLACK, Found, Late, Problem
 from walras.types import Floats, Longs
 
 _RANGE, _HALVINGS = 1e4, 7  # of the multiplier of the floor, in logarithms

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from walras.errors import WalrasError
-from walras.policies.exchange import bottleneck, queues
-from walras.policies.exchange.draws import Draws
-from walras.policies.exchange.explain import Placed, figures
-from walras.policies.exchange.forecast import Predict, prior
-from walras.policies.exchange.policy import Policy
-from walras.policies.exchange.problem import Found, Late, Problem
-from walras.policies.exchange.providers import Providers
-from walras.policies.exchange.window import Builder, Predictions, Window
+from walras.policies.placements import bottleneck, queues
+from walras.policies.placements.draws import Draws
+from walras.policies.placements.explain import Placed, figures
+from walras.policies.placements.policy import Policy
+from walras.policies.placements.problem import Found, Late, Problem
+from walras.policies.placements.providers import Providers
+from walras.policies.placements.window import Builder, Predictions, Window
 from walras.rounds import Circumstances, Decision, Snapshot, blockers_of, check
+from walras.rounds.forecast import Predict, prior
 from walras.types import Longs
 
 _FAULTS = (WalrasError, ArithmeticError, ValueError, LookupError, TypeError, MemoryError)
@@ -60,7 +60,7 @@ def decide(
         InputError: The seed is negative.
 
     Example:
-        >>> from walras.policies.exchange import decide
+        >>> from walras.policies.placements import decide
         >>> from walras.rounds import Clusters, Snapshot, Tasks, Tenants
         >>> snapshot = Snapshot.of(
         ...     Tasks.of(["train", "test", "web"]),

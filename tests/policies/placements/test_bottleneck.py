@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.policies.exchange.predictions import table
-from tests.policies.exchange.small import CALM, stated, trusted
+from tests.policies.placements.predictions import table
+from tests.policies.placements.small import CALM, stated, trusted
 
-from walras.policies.exchange import Policy, decide
+from walras.policies.placements import Policy, decide
 from walras.rounds import (
     BINDS,
     Rules,
