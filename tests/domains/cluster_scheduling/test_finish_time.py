@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.domains.cluster_scheduling.shared_devices import drawn, stated
 from tests.domains.cluster_scheduling.small import CAPACITY, SIZE, T, spoiled
 from tests.domains.instances import Data, draw
 
@@ -34,11 +35,14 @@ def _late(seed: int, crowded: float = 4.0) -> tuple[Data, dict[str, Any]]:
 def _by_bisection(data: Data, asked: dict[str, Any], *rules: Any) -> float:
     """The least ratio r for which HiGHS finds throughputs that reach it, by halving."""
     x = cp.Variable(data.throughput.shape, nonneg=True)
-    level, wanted = cp.Variable(), cp.Parameter(len(data.size), nonneg=True)
     y = cp.sum(cp.multiply(data.throughput, x), axis=0)
     fits = [x @ data.size <= data.capacity, cp.sum(x, axis=0) <= 1, x[data.throughput == 0] == 0]
-    fits += [y >= level * wanted, *(rule(x) for rule in rules)]
-    problem = cp.Problem(cp.Maximize(level), fits)
+    return _least_ratio(asked, y, [*fits, *(rule(x) for rule in rules)])
+
+
+def _least_ratio(asked: dict[str, Any], y: Any, fits: list[Any]) -> float:
+    level, wanted = cp.Variable(), cp.Parameter(len(asked["steps"]), nonneg=True)
+    problem = cp.Problem(cp.Maximize(level), [*fits, y >= level * wanted])
     due = asked["isolated"] / asked["weight"]
     low, high = float(np.max(asked["elapsed"] / due)), 1e4
     while high - low > 2e-8 * high:
@@ -60,6 +64,29 @@ def test_agrees_with_its_definition(seed: int) -> None:
     total = asked["elapsed"] + asked["steps"] / judged.throughput
     assert found.ratio == pytest.approx(total * asked["weight"] / asked["isolated"], rel=1e-9)
     assert found.value == found.ratio.max()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_pairs_share_devices_and_floors_are_kept(seed: int, share: float) -> None:
+    data, pairs = drawn(seed)
+    rng = np.random.default_rng(seed)
+    alone = (data.throughput * cs.equal_share(data.throughput, data.size, data.capacity)).sum(0)
+    asked: dict[str, Any] = {
+        "steps": rng.lognormal(3.0, 1.0, 8),
+        "elapsed": rng.uniform(0.0, 50.0, 8),
+    }
+    asked |= {"isolated": asked["elapsed"] + asked["steps"] / alone, "weight": data.weight}
+    floor = share * alone * (np.arange(8) < 4)
+    found = cs.finish_time_fairness(
+        data.throughput, data.size, data.capacity, pairs=pairs, floor=floor, **asked
+    )
+    y, _, rules = stated(data, pairs)
+    assert found.value == pytest.approx(_least_ratio(asked, y, [*rules, y >= floor]), rel=1e-6)
+    assert found.status == Status.OPTIMAL
+    assert found.value <= found.bound * (1.0 + 1e-6)
+    without = cs.finish_time_fairness(data.throughput, data.size, data.capacity, **asked)
+    assert share or found.value <= without.value * (1.0 + 1e-6)
 
 
 def test_quotas_bind() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.domains.cluster_scheduling.shared_devices import drawn, stated
 from tests.domains.cluster_scheduling.small import CAPACITY, SIZE, T
 from tests.domains.instances import Data, draw
 
@@ -17,13 +18,19 @@ from walras.errors import InputError
 from walras.solving import solve
 from walras.status import Status
 
+NO_PAIRS = cs.Pairs([], [], np.zeros((0, 2, 3)))
 
-def _stated(data: Data, entity: list[int], weight: list[float], fifo: list[bool]) -> np.ndarray:
+
+def _stated(
+    data: Data,
+    entity: list[int],
+    weight: list[float],
+    fifo: list[bool],
+    pairs: cs.Pairs = NO_PAIRS,
+) -> np.ndarray:
     """Throughputs by the definition: who can rise is asked of one linear problem a job."""
     n = len(entity)
-    x = cp.Variable(data.throughput.shape, nonneg=True)
-    y = cp.sum(cp.multiply(data.throughput, x), axis=0)
-    fits = [x @ data.size <= data.capacity, cp.sum(x, axis=0) <= 1, x[data.throughput == 0] == 0]
+    y, _, fits = stated(data, pairs)
     base, stopped = np.zeros(n), np.zeros(n, dtype=bool)
     while not stopped.all():
         pace = np.zeros(n)
@@ -42,9 +49,10 @@ def _stated(data: Data, entity: list[int], weight: list[float], fifo: list[bool]
     return base
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("fifo", [[False, False, False], [True, False, True]])
-def test_agrees_with_its_definition(seed: int, fifo: list[bool]) -> None:
+@pytest.mark.parametrize("engine", ["exact", "interior"])
+def test_agrees_with_its_definition(seed: int, fifo: list[bool], engine: str) -> None:
     data = draw(seed, m=3, n=8)
     entity, weight = [0, 1, 2, 0, 1, 2, 0, 1], [1.0, 2.0, 0.5]
     found = cs.hierarchical(
@@ -55,15 +63,51 @@ def test_agrees_with_its_definition(seed: int, fifo: list[bool]) -> None:
         data.weight,
         entity_weight={"0": 1.0, "1": 2.0, "2": 0.5},
         inside={str(e): "fifo" if first else "fairness" for e, first in enumerate(fifo)},
+        engine=engine,
     )
     wanted = _stated(data, entity, weight, fifo)
     assert found.throughput == pytest.approx(wanted, rel=1e-4, abs=1e-4)
-    assert found.status == Status.OPTIMAL
     assert cs.evaluate(data.throughput, data.size, data.capacity, found.x).violation <= 1e-8
     assert found.entities == ("0", "1", "2")
     sums = [found.throughput[[j for j in range(8) if entity[j] == e]].sum() for e in range(3)]
     assert found.entity == pytest.approx(sums)
-    assert all(level.rise <= level.bound <= level.rise + 1e-6 for level in found.levels)
+    assert all(level.rise <= level.bound for level in found.levels)
+    if engine == "exact":  # the interior engine may leave a gap where few allocations are left
+        assert found.status == Status.OPTIMAL
+        assert all(level.bound <= level.rise + 1e-6 for level in found.levels)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fifo", [[False, False, False], [True, False, True]])
+def test_pairs_share_devices(seed: int, fifo: list[bool]) -> None:
+    data, pairs = drawn(seed)
+    entity, weight = [0, 1, 2, 0, 1, 2, 0, 1], [1.0, 2.0, 0.5]
+    found = cs.hierarchical(
+        data.throughput,
+        data.size,
+        data.capacity,
+        entity,
+        data.weight,
+        entity_weight={"0": 1.0, "1": 2.0, "2": 0.5},
+        inside={str(e): "fifo" if first else "fairness" for e, first in enumerate(fifo)},
+        pairs=pairs,
+    )
+    wanted = _stated(data, entity, weight, fifo, pairs)
+    assert found.throughput == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+    assert found.status == Status.OPTIMAL
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_leximin_with_pairs_is_the_same_water(seed: int) -> None:
+    data, pairs = drawn(seed)
+    levels = cs.leximin(
+        data.throughput, data.size, data.capacity, data.weight, levels=8, pairs=pairs
+    )
+    found = solve(levels)
+    reached = -found.problem.rows.matrix @ found.entries
+    family = next(each for each in found.problem.rows.families if each.name == "throughput")
+    wanted = _stated(data, list(range(8)), data.weight.tolist(), [False] * 8, pairs)
+    assert data.weight * reached[family.start : family.stop] == pytest.approx(wanted, rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))

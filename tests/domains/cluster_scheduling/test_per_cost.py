@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.domains.cluster_scheduling.shared_devices import drawn, stated
 from tests.domains.cluster_scheduling.small import CAPACITY, SIZE, T, spoiled
 from tests.domains.instances import Data, draw
 
@@ -55,6 +56,23 @@ def test_agrees_with_its_definition(seed: int, share: float) -> None:
     assert found.cost == pytest.approx(cost @ judged.used)
     assert found.throughput == pytest.approx(data.weight @ judged.throughput)
     assert found.value == pytest.approx(found.throughput / found.cost)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_share_devices(seed: int) -> None:
+    data, pairs = drawn(seed)
+    cost = np.random.default_rng(seed).uniform(0.5, 3.0, len(data.capacity))
+    floor = _promised(data, 0.9)
+    found = cs.throughput_per_cost(
+        data.throughput, data.size, data.capacity, cost, data.weight, floor=floor, pairs=pairs
+    )
+    unit = cp.Variable(nonneg=True)
+    y, used, rules = stated(data, pairs, unit)
+    rules += [y >= floor * unit, cost @ used == 1]
+    wanted = float(cp.Problem(cp.Maximize(data.weight @ y), rules).solve(cp.HIGHS))
+    assert found.value == pytest.approx(wanted, rel=2e-6)
+    assert found.status == Status.OPTIMAL
+    assert found.value <= found.bound * (1.0 + 1e-12)
 
 
 @settings(max_examples=20, deadline=None)

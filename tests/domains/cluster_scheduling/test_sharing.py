@@ -7,9 +7,10 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from tests.domains.cluster_scheduling.shared_devices import drawn, stated
 from tests.domains.cluster_scheduling.small import CAPACITY, FRAME, SIZE, T
 from tests.domains.cluster_scheduling.test_objectives import OBJECTIVES
-from tests.domains.instances import Data, draw
+from tests.domains.instances import Data
 
 from walras.domains import cluster_scheduling as cs
 from walras.errors import InputError
@@ -17,40 +18,16 @@ from walras.solving import solve
 from walras.status import Status
 
 
-def _case(seed: int) -> tuple[Data, cs.Pairs]:
-    """Small jobs, of which half of the pairs fit on a device, some on one type alone."""
-    data, rng = draw(seed, m=3, n=8), np.random.default_rng(seed)
-    data = Data(
-        data.throughput, rng.choice([1.0, 2.0], 8), data.capacity / 2.0, data.weight, data.previous
-    )
-    both = [(j, k) for j in range(8) for k in range(j) if data.size[j] == data.size[k]]
-    both = [pair for pair in both if rng.random() < 0.6]
-    alone = np.array([[data.throughput[:, j], data.throughput[:, k]] for j, k in both])
-    speed = alone * rng.uniform(0.4, 0.95, alone.shape) * (rng.random((len(both), 1, 3)) < 0.7)
-    speed *= np.all(speed > 0.0, axis=1, keepdims=True)
-    return data, cs.Pairs([j for j, _ in both], [k for _, k in both], speed)
-
-
 def _stated(data: Data, pairs: cs.Pairs, gain: Any, floor: np.ndarray) -> float:
-    speed = np.asarray(pairs.throughput)
-    x = cp.Variable(data.throughput.shape, nonneg=True)
-    z = cp.Variable((len(pairs.first), 3), nonneg=True)
-    time, used = [cp.sum(x[:, j]) for j in range(8)], x @ data.size
-    y = [data.throughput[:, j] @ x[:, j] for j in range(8)]
-    for p, (j, k) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        used = used + data.size[int(j)] * z[p]
-        for job, rate in ((int(j), speed[p, 0]), (int(k), speed[p, 1])):
-            time[job] = time[job] + cp.sum(z[p])
-            y[job] = y[job] + rate @ z[p]
-    rules = [used <= data.capacity, cp.hstack(time) <= 1, x[data.throughput == 0] == 0]
-    rules += [z[speed.max(axis=1) == 0] == 0, cp.hstack(y) >= floor]
-    return float(cp.Problem(cp.Maximize(gain(data)(cp.hstack(y))), rules).solve(cp.CLARABEL))
+    y, _, rules = stated(data, pairs)
+    problem = cp.Problem(cp.Maximize(gain(data)(y)), [*rules, y >= floor])
+    return float(problem.solve(cp.CLARABEL))
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_agrees_with_its_definition(name: str, seed: int) -> None:
-    data, pairs = _case(seed)
+    data, pairs = drawn(seed)
     state, gain = OBJECTIVES[name]
     floor = 0.3 * (data.throughput * cs.equal_share(data.throughput, data.size, data.capacity))
     promised = np.where(np.arange(8) < 4, floor.sum(axis=0), 0.0)
@@ -67,7 +44,7 @@ def test_agrees_with_its_definition(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["max_min", "throughput"])
 def test_a_price_is_what_one_more_device_brings(name: str) -> None:
-    data, pairs = _case(3)
+    data, pairs = drawn(3)
     state, _ = OBJECTIVES[name]
     found, step = solve(state(data, pairs=pairs), tolerance=1e-9), 1e-4
     for i, price in enumerate(found.prices["capacity"]):

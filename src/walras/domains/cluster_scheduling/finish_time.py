@@ -9,12 +9,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from walras import checks
-from walras.domains.cluster_scheduling import cluster as clusters
-from walras.domains.cluster_scheduling import matrices
+from walras.certificate.certify import PRICES
+from walras.domains.cluster_scheduling import matrices, rows
 from walras.domains.cluster_scheduling.baselines import isolated_share
+from walras.domains.cluster_scheduling.case import Case, Options, refuse_churn
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
-from walras.domains.cluster_scheduling.objectives import Options, max_min, refuse_churn
+from walras.domains.cluster_scheduling.objectives import max_min
 from walras.short_repr import short_repr
 from walras.solution import Solution
 from walras.solving import solve
@@ -36,7 +37,8 @@ class FinishTimes:
         value: The largest ratio of a job, ``max_j ratio_j``.
         bound: Ratio that no allocation is below.
         ratio: (jobs,) time that the job takes in all, over the time on a cluster of its own.
-        x: (resources, jobs) shares of time.
+        x: (resources, jobs) shares of time; those of pairs that share are listed by :func:`shares`
+            of ``solution``.
         prices: (resources,) how much the ratio falls for one more GPU of each type.
         status: ``optimal`` where the gap is within the tolerance.
         solution: The max-min problem of the best level, solved: its rows, prices and explanations.
@@ -103,7 +105,7 @@ def finish_time_fairness(
         spread: Whether the time that the least ratio leaves over is spread over many jobs, as the
             interior engine does; a vertex gives it to few.
         engine: Engine of :func:`walras.solve` for the max-min problems.
-        **options: ``quota``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``pairs``, ``resource_names``, ``demand_names``.
 
     Returns:
         The allocation with its ratios, prices and proof.
@@ -149,12 +151,14 @@ class _Jobs:
 
     Attributes:
         cluster: The pairs that can run.
+        best: (jobs,) throughput of each job on its best type, alone or in a pair.
         steps: (jobs,) work left.
         elapsed: (jobs,) seconds since arrival.
         due: (jobs,) seconds in all for a ratio of one.
     """
 
     cluster: Cluster
+    best: Floats
     steps: Floats
     elapsed: Floats
     due: Floats
@@ -172,15 +176,8 @@ class _Jobs:
         allowed: Matrix | None,
         options: Options,
     ) -> _Jobs:
-        cluster = clusters.read(
-            throughput,
-            size,
-            capacity,
-            weight,
-            allowed,
-            resource_names=options.get("resource_names"),
-            demand_names=options.get("demand_names"),
-        )
+        case = Case.of(throughput, size, capacity, weight, allowed, **options)
+        cluster = case.cluster
         known = cluster.demand_names
 
         def times(given: Vector, name: str, remedy: str, *, zero: bool = False) -> Floats:
@@ -198,7 +195,7 @@ class _Jobs:
             if isolated is None
             else times(isolated, "isolated", "give the seconds each job takes on its share")
         )
-        return cls(cluster, work, since, alone / cluster.weight)
+        return cls(cluster, case.best(), work, since, alone / cluster.weight)
 
     @property
     def start(self) -> float:
@@ -209,7 +206,7 @@ class _Jobs:
     @property
     def alone(self) -> float:
         """The ratio that no allocation is below: each job on its best type all the time."""
-        return float(np.max(self.ratios(self.cluster.best())))
+        return float(np.max(self.ratios(self.best)))
 
     def ratios(self, pace: Floats) -> Floats:
         """(jobs,) ratios at given throughputs."""
@@ -219,6 +216,11 @@ class _Jobs:
     def weights(self, ratio: float) -> Floats:
         """(jobs,) throughputs that a ratio asks for."""
         return np.asarray(self.steps / (ratio * self.due - self.elapsed))
+
+    def reached(self, ratio: float, solution: Solution) -> Floats:
+        """(jobs,) ratios at the allocation of a ratio's problem, whose rows have ``y_j / w_j``."""
+        relative = -rows.activity(solution.problem, "throughput", solution.entries)
+        return self.ratios(self.weights(ratio) * relative)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,30 +241,11 @@ class _Level:
 
     @classmethod
     def of(cls, jobs: _Jobs, ratio: float, solution: Solution) -> _Level:
-        pace = np.sum(jobs.cluster.dense() * solution.x, axis=0)
-        price = solution.prices["throughput"]
-        # What the jobs' prices lack to one stands on the scalar's ceiling.
-        most = float(solution.bound) - (1.0 - float(price.sum())) * float(
-            solution.problem.scalar_upper[0]
-        )
-        wanted = jobs.weights(ratio)
-
-        def excess(lower: float) -> float:
-            return float(price @ (jobs.weights(lower) / wanted)) - most
-
-        low = jobs.alone
-        if most <= 0.0 or excess(low) <= 0.0:
-            bound = low
-        else:
-            high = 2.0 * max(ratio, low)
-            while excess(high) > 0.0:
-                high *= 2.0
-            bound = float(brentq(excess, low, high, xtol=1e-300, rtol=_ROUNDING))
-        return cls(ratio, solution, float(np.max(jobs.ratios(pace))), bound)
+        value = float(np.max(jobs.reached(ratio, solution)))
+        return cls(ratio, solution, value, _bound(jobs, ratio, solution))
 
     def found(self, jobs: _Jobs, bound: float, tolerance: float, stopped: bool) -> FinishTimes:
         """The result, of which this is the best level."""
-        pace = np.sum(jobs.cluster.dense() * self.solution.x, axis=0)
         steepness = jobs.due / (self.tried * jobs.due - jobs.elapsed)
         slope = float(self.solution.prices["throughput"] @ steepness)
         proved = self.value - bound <= tolerance * self.value
@@ -270,10 +253,35 @@ class _Level:
         return FinishTimes(
             value=self.value,
             bound=min(bound, self.value),
-            ratio=jobs.ratios(pace),
+            ratio=jobs.reached(self.tried, self.solution),
             x=self.solution.x,
             prices=self.solution.prices["capacity"] / max(slope, 1e-300),
             status=Status.OPTIMAL if proved else short,
             solution=self.solution,
             tolerance=tolerance,
         )
+
+
+def _bound(jobs: _Jobs, ratio: float, solution: Solution) -> float:
+    """The ratio that no allocation is below, by the prices of a ratio's max-min problem.
+
+    A bound that another solver vouches for is not one of these prices, and says nothing here.
+    """
+    low = jobs.alone
+    if solution.bound_source != PRICES:
+        return low
+    price = solution.prices["throughput"]
+    # What the jobs' prices lack to one stands on the scalar's ceiling.
+    ceiling = float(solution.problem.scalar_upper[0])
+    most = float(solution.bound) - (1.0 - float(price.sum())) * ceiling
+    wanted = jobs.weights(ratio)
+
+    def excess(lower: float) -> float:
+        return float(price @ (jobs.weights(lower) / wanted)) - most
+
+    if most <= 0.0 or excess(low) <= 0.0:
+        return low
+    high = 2.0 * max(ratio, low)
+    while excess(high) > 0.0:
+        high *= 2.0
+    return float(brentq(excess, low, high, xtol=1e-300, rtol=_ROUNDING))

@@ -9,9 +9,9 @@ from typing import Unpack
 import numpy as np
 
 from walras import checks
-from walras.domains.cluster_scheduling.cluster import Cluster
+from walras.domains.cluster_scheduling import rows
+from walras.domains.cluster_scheduling.case import Case, Options, refuse_churn
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
-from walras.domains.cluster_scheduling.objectives import Case, Options, refuse_churn
 from walras.short_repr import short_repr
 from walras.solution import Solution
 from walras.solving import solve
@@ -55,7 +55,8 @@ class Hierarchy:
     """An allocation by water filling, level by level.
 
     Attributes:
-        x: (resources, jobs) shares of time.
+        x: (resources, jobs) shares of time; those of pairs that share are listed by :func:`shares`
+            of ``solution``.
         throughput: (jobs,) work per second.
         entities: Names of the entities.
         entity: (entities,) work per second of each, over its jobs.
@@ -113,7 +114,7 @@ def hierarchical(
         inside: ``fairness`` or ``fifo``, for all entities or by name (``fairness`` where none is
             given).
         engine: Engine of :func:`walras.solve` for the levels.
-        **options: ``quota``, ``floor``, ``resource_names``, ``demand_names``.
+        **options: ``quota``, ``floor``, ``pairs``, ``resource_names``, ``demand_names``.
 
     Returns:
         The allocation with its levels.
@@ -141,7 +142,10 @@ def hierarchical(
         problem = case.raise_from(base * (1.0 - _SLACK), pace)
         found = solve(problem, engine=engine, tolerance=_TOLERANCE)
         rise = max(float(found.scalars[0]), 0.0)
-        base = base + rise * pace
+        x = _within(case, found)
+        # What was reached within all rows, so that the next level can keep it.
+        reached = -rows.activity(problem, "throughput", x)
+        base = np.minimum(base + rise * pace, reached)
         stopped = stopped | groups.held(found, pace, base)
         levels.append(WaterLevel(rise, max(found.bound, rise), stopped))
         height = sum(level.rise for level in levels)  # a late level may rise by nothing
@@ -149,11 +153,9 @@ def hierarchical(
         proved &= near and levels[-1].bound - rise <= _GAP * height
         if found.status == Status.INTERRUPTED:
             break
-    x = _within(case.cluster, found.x)
-    reached = (case.cluster.dense() * x).sum(axis=0)
     short = found.status if found.status == Status.INTERRUPTED else Status.INACCURATE
     return Hierarchy(
-        x=x,
+        x=problem.dense(x),
         throughput=reached,
         entities=groups.names,
         entity=np.bincount(groups.of_job, reached, len(groups.names)).astype(np.float64),
@@ -163,10 +165,12 @@ def hierarchical(
     )
 
 
-def _within(cluster: Cluster, x: Floats) -> Floats:
-    """The shares, smaller by what a solver has let them pass capacities and times."""
-    used = np.max((cluster.size * x).sum(axis=1) / cluster.capacity)
-    return np.asarray(np.maximum(x, 0.0) / max(1.0, float(used), float(np.max(x.sum(axis=0)))))
+def _within(case: Case, found: Solution) -> Floats:
+    """(entries,) shares, smaller by what a solver has let them pass capacities and times."""
+    x = np.maximum(found.entries, 0.0)
+    used = rows.activity(found.problem, "capacity", x) / case.cluster.capacity
+    time = rows.activity(found.problem, "time", x)
+    return np.asarray(x / max(1.0, float(np.max(used)), float(np.max(time))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +183,7 @@ class _Groups:
         weight: (entities,) their weights.
         fifo: (entities,) whether their first job goes first.
         own: (jobs,) weights within the entity.
-        best: (jobs,) throughput of each job on its best type.
+        best: (jobs,) throughput of each job on its best type, alone or in a pair.
     """
 
     names: tuple[str, ...]
@@ -220,7 +224,7 @@ class _Groups:
             np.array(found),
             np.array([word == "fifo" for word in chosen]),
             case.cluster.weight,
-            case.cluster.best(),
+            case.best(),
         )
 
     def pace(self, stopped: Bools) -> Floats:

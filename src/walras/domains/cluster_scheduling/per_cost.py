@@ -8,10 +8,10 @@ from typing import Unpack
 import numpy as np
 
 from walras import checks
-from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling import matrices
+from walras.domains.cluster_scheduling.case import Options, refuse_churn
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
-from walras.domains.cluster_scheduling.objectives import Options, refuse_churn, total_throughput
+from walras.domains.cluster_scheduling.objectives import total_throughput
 from walras.separable import Separable
 from walras.short_repr import short_repr
 from walras.solution import Solution
@@ -91,7 +91,7 @@ def throughput_per_cost(
         allowed: (resources, jobs) mask of permitted pairs; all if None.
         tolerance: Largest relative gap.
         engine: Engine of :func:`walras.solve` for the linear problems.
-        **options: ``floor``, ``quota``, ``resource_names``, ``demand_names``.
+        **options: ``floor``, ``quota``, ``pairs``, ``resource_names``, ``demand_names``.
 
     Returns:
         The allocation with its ratio and proof.
@@ -109,12 +109,12 @@ def throughput_per_cost(
     """
     tolerance = checks.number(tolerance, "tolerance", above=0.0, below=1.0)
     refuse_churn(options)
-    cluster = clusters.read(throughput, size, capacity, weight, allowed)
-    names, remedy = cluster.resource_names, "give every type its cost a second"
-    money = matrices.vector(cost, "cost", names, "resource", cluster.resources, remedy)
     base = total_throughput(throughput, size, capacity, weight, allowed, **options)
-    case = _Case(base, -base.cost, money[base.resource] * cluster.size[base.resource, base.demand])
-    return case.best(engine, tolerance)
+    names, remedy = tuple(base.resource_names), "give every type its cost a second"
+    money = matrices.vector(cost, "cost", names, "resource", len(names), remedy)
+    # The capacity rows come first: what an entry occupies of each type.
+    price = np.asarray(base.rows.matrix[: len(names), :].T @ money)
+    return _Case(base, -base.cost, price).best(engine, tolerance)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from walras.domains.cluster_scheduling.cluster import Cluster
 from walras.domains.cluster_scheduling.entries import Entries
 from walras.domains.cluster_scheduling.quota import Limits
-from walras.separable import Family, Rows, Side, Utility
+from walras.separable import Family, Rows, Separable, Side, Utility
 from walras.types import Floats, Ints
 
 # 32 bits if they suffice, else 64.
@@ -139,6 +139,12 @@ def _per_job(
         parameter,
         scalar,
     )
+
+
+def activity(problem: Separable, family: str, x: Floats) -> Floats:
+    """(rows,) values of a family's rows at an allocation of (entries,) shares, scalars left out."""
+    rows = next(each for each in problem.rows.families if each.name == family)
+    return np.asarray(problem.rows.matrix[rows.start : rows.stop, :] @ x)
 
 
 def quotas(cluster: Cluster, entries: Entries, limits: Limits) -> list[Block]:

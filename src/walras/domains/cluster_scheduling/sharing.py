@@ -46,6 +46,22 @@ class Pairs:
         return f"Pairs({len(self.first)} pairs)"
 
 
+def fastest(cluster: Cluster, pairs: Pairs) -> Floats:
+    """(jobs,) speed of each job in its best pair; 0 where it is in none.
+
+    Args:
+        cluster: The pairs of jobs and types that can run.
+        pairs: The pairs of jobs.
+
+    Raises:
+        InputError: A pair names no two jobs of the same size, or a speed is no number >= 0.
+    """
+    columns, most = _Columns.of(cluster, pairs), np.zeros(cluster.jobs)
+    np.maximum.at(most, columns.one, columns.speed)
+    np.maximum.at(most, columns.other, columns.other_speed)
+    return most
+
+
 def with_pairs(problem: Separable, cluster: Cluster, pairs: Pairs) -> Separable:
     """Add pairs that share devices to a problem whose entries are the cluster's pairs in order.
 
@@ -66,13 +82,10 @@ def with_pairs(problem: Separable, cluster: Cluster, pairs: Pairs) -> Separable:
     Raises:
         InputError: A pair names no two jobs of the same size, or a speed is no number >= 0.
     """
-    one, other, speed = _read(cluster, pairs)
-    pair, resource = np.nonzero(speed.max(axis=1) > 0.0)
-    speeds = speed[pair, :, resource]
-    columns = _Columns(resource.astype(np.int32), one[pair], other[pair], *speeds.T)
+    columns = _Columns.of(cluster, pairs)
     first = cluster.pointer[:-1]
     each = problem.cost[first] / cluster.throughput[first]  # 0 where throughput has rows
-    more, count = len(pair), problem.entries
+    more, count = len(columns.one), problem.entries
     zeros = np.zeros(more)
 
     def name(entry: int) -> str:
@@ -90,7 +103,6 @@ def with_pairs(problem: Separable, cluster: Cluster, pairs: Pairs) -> Separable:
         quadratic=np.concatenate([problem.quadratic, zeros]),
         lower=np.concatenate([problem.lower, zeros]),
         upper=np.concatenate([problem.upper, np.full(more, np.inf)]),
-        scalar_upper=problem.scalar_upper * _faster(cluster, columns),
         rows=_rows(problem, cluster, columns),
         namer=name,
         objective=f"{problem.objective}, with sharing",
@@ -115,18 +127,17 @@ class _Columns:
     speed: Floats
     other_speed: Floats
 
+    @classmethod
+    def of(cls, cluster: Cluster, pairs: Pairs) -> _Columns:
+        """One entry for each type on which a pair runs."""
+        one, other, speed = _read(cluster, pairs)
+        pair, resource = np.nonzero(speed.max(axis=1) > 0.0)
+        speeds = speed[pair, :, resource]
+        return cls(resource.astype(np.int32), one[pair], other[pair], *speeds.T)
+
     def sum(self, each: Floats) -> Floats:
         """(entries,) the throughputs of both, weighted by (jobs,) numbers."""
         return np.asarray(each[self.one] * self.speed + each[self.other] * self.other_speed)
-
-
-def _faster(cluster: Cluster, columns: _Columns) -> float:
-    """By how much a job may be faster in a pair than alone; the least throughput rises no more."""
-    best = cluster.best()
-    shared = np.zeros(cluster.jobs)
-    np.maximum.at(shared, columns.one, columns.speed)
-    np.maximum.at(shared, columns.other, columns.other_speed)
-    return float(np.max(np.maximum(shared / best, 1.0)))
 
 
 def _rows(problem: Separable, cluster: Cluster, columns: _Columns) -> Rows:

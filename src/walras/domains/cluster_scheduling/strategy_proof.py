@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.domains.cluster_scheduling.objectives import proportional_fairness
@@ -14,6 +15,8 @@ from walras.short_repr import short_repr
 from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Floats, Longs
+
+_LEAST = 1e-10  # tolerance of such a problem
 
 
 @short_repr
@@ -74,7 +77,9 @@ def strategy_proof(
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; 1 if None.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
-        tolerance: Largest gap of each problem, in nat a job.
+        tolerance: Accuracy t of the discounts. The objective of each problem is within t/2 of its
+            best, in nat a unit of the least weight, but for rounding. Then y_j is within sqrt(t)
+            of its best, and a discount's relative error is at most about t + sqrt(t).
         engine: Engine of :func:`walras.solve`.
         on_job: Called with the problems solved and their number.
         resource_names: Labels of the resources, when ``throughput`` carries none.
@@ -101,7 +106,11 @@ def strategy_proof(
         resource_names=resource_names,
         demand_names=demand_names,
     )
+    tolerance = checks.number(tolerance, "tolerance", above=0.0, below=1.0)
     speed, n = cluster.dense(), cluster.jobs
+    # The gap is stated in nat a job and unit of weight.
+    least, total = float(np.min(cluster.weight)), float(np.sum(cluster.weight))
+    sharp = max(0.5 * tolerance * least / total, _LEAST)
 
     def fair(jobs: Longs) -> Solution:
         problem = proportional_fairness(
@@ -112,7 +121,7 @@ def strategy_proof(
             resource_names=cluster.resource_names,
             demand_names=[cluster.demand_names[j] for j in jobs],
         )
-        return solve(problem, engine=engine, tolerance=tolerance)
+        return solve(problem, engine=engine, tolerance=sharp)
 
     every = np.arange(n, dtype=np.int64)
     together = fair(every)
