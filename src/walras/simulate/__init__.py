@@ -7,6 +7,7 @@ such as those of :mod:`walras.policies`.
 from __future__ import annotations
 
 from walras.simulate.cluster import Cluster
+from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.load_trace import FORMATS, load_trace
 from walras.simulate.metrics import by_kind, summary
@@ -17,10 +18,12 @@ from walras.simulate.trace import Trace
 __all__ = [
     "FORMATS",
     "STATES",
+    "UNFAIR",
     "Cluster",
     "Run",
     "Trace",
     "by_kind",
+    "finish_time_ratios",
     "gavel_trace",
     "load_trace",
     "run",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.result import Run
 
 
@@ -17,8 +20,11 @@ def summary(run: Run) -> pd.DataFrame:
     Returns:
         A frame with columns ``measure``, ``value`` and ``unit``: completion time (mean, median,
         99 %, largest), waiting before the first start, slowdown (completion by the time on the
-        fastest type alone), moves a job, makespan, use of each type, decisions and refused ones,
-        seconds of the policy and of the simulator. NaN where no job ended.
+        fastest type alone), finish-time fairness (worst and mean ratio, share above
+        :data:`UNFAIR`; :func:`finish_time_ratios` by the jobs there), moves a job, makespan, use of
+        each type, decisions and refused ones, their mean fairness (Jain's index of what each came
+        to) and the mean and largest gap of those with a bound, seconds of the policy and of the
+        simulator. NaN where there is nothing to count.
 
     Example:
         >>> import walras as wl
@@ -31,6 +37,8 @@ def summary(run: Run) -> pd.DataFrame:
     completion = (run.ended - run.arrival)[chosen] / 3600
     waiting = (run.began - run.arrival)[chosen] / 3600
     slowdown = completion * 3600 / run.fastest[chosen]
+    ratio = finish_time_ratios(run)[chosen]
+    gap = run.rounds["gap"].dropna().to_numpy()
     rows: list[tuple[str, float, str]] = [
         ("measured jobs", float(run.measured.sum()), ""),
         ("ended", float(chosen.sum()), ""),
@@ -41,12 +49,18 @@ def summary(run: Run) -> pd.DataFrame:
         ("mean waiting", _mean(waiting), "h"),
         ("mean slowdown", _mean(slowdown), ""),
         ("99 % slowdown", _quantile(slowdown, 0.99), ""),
+        ("worst finish-time ratio", _quantile(ratio, 1.0), ""),
+        ("mean finish-time ratio", _mean(ratio), ""),
+        ("treated unfairly", _mean(ratio > UNFAIR), ""),
         ("moves a job", _mean(run.moves[chosen]), ""),
         ("makespan", run.makespan / 3600, "h"),
         *((f"use of {name}", float(share), "") for name, share in run.utilisation.items()),
         ("rounds", float(len(run.round_at)), ""),
         ("decisions", float(run.decisions.sum()), ""),
         ("refused decisions", float(run.refused.sum()), ""),
+        ("fairness of rounds", _mean(run.rounds["fairness"].dropna().to_numpy()), ""),
+        ("mean gap", _mean(gap), ""),
+        ("largest gap", _quantile(gap, 1.0), ""),
         ("policy", float(run.policy_seconds.sum()), "s"),
         ("simulator", float(run.overhead_seconds.sum()), "s"),
     ]
@@ -60,8 +74,8 @@ def by_kind(run: Run) -> pd.DataFrame:
         run: The run.
 
     Returns:
-        One row a class and size: ``kind``, ``size``, ``jobs``, mean and largest completion in
-        hours, mean slowdown.
+        One row a class and size: ``kind``, ``size``, ``jobs``, mean, median, 99 % and largest
+        completion in hours, mean slowdown.
 
     Example:
         >>> import walras as wl
@@ -77,6 +91,8 @@ def by_kind(run: Run) -> pd.DataFrame:
         {
             "jobs": groups.size(),
             "mean completion h": groups["completion"].mean() / 3600,
+            "median completion h": groups["completion"].median() / 3600,
+            "99 % completion h": groups["completion"].quantile(0.99) / 3600,
             "largest completion h": groups["completion"].max() / 3600,
             "mean slowdown": groups["slowdown"].mean(),
         }
@@ -84,7 +100,7 @@ def by_kind(run: Run) -> pd.DataFrame:
     return made.reset_index()
 
 
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64 | np.int64]]) -> float:
+def _mean(values: np.ndarray[Any, np.dtype[np.float64 | np.int64 | np.bool_]]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 

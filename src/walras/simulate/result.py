@@ -13,9 +13,13 @@ import numpy as np
 import pandas as pd
 
 from walras import saving
+from walras.errors import InputError
+from walras.predict.logs.log import write_log
+from walras.simulate.ledger import COLUMNS as LEDGER
 from walras.types import Bools, Floats, Longs
 
 STATES = ("ended", "running", "waiting", "not arrived")
+_TINY = float(np.finfo(float).tiny)
 _TIMINGS = ("policy_seconds", "overhead_seconds")
 
 
@@ -34,7 +38,9 @@ class Run:
         kind: (N,) their classes.
         size: (N,) workers that a job occupies.
         arrival: (N,) seconds.
-        fastest: (N,) seconds that a job runs on its fastest type when it has it all the time.
+        weight: (N,) priorities.
+        alone: (N, T) seconds that a job runs on each type when it has its workers all the time;
+            infinite where it cannot run.
         measured: (N,) jobs whose ends were waited for.
         began: (N,) first start; NaN where it never ran.
         ended: (N,) end; NaN where it has none.
@@ -48,6 +54,11 @@ class Run:
         busy: (L, T) busy worker-seconds by type.
         decisions: (L,) decisions made before the round.
         refused: (L,) of these, decisions that :func:`walras.rounds.check_shares` refused.
+        value: (L,) value of the decision before the round, as its policy counts; NaN where none.
+        bound: (L,) its bound: what no decision could better.
+        fairness: (L,) Jain's index of what its jobs received until the next decision: the share of
+            their full speed, by weight.
+        grants: (K, 7) rows of the ledger, if it was kept.
         violations: Lines about refused decisions: time, code, where and what.
         policy_seconds: (L,) seconds of the policy; zeros after loading.
         overhead_seconds: (L,) seconds of the simulator; zeros after loading.
@@ -70,7 +81,8 @@ class Run:
     kind: tuple[str, ...]
     size: Longs
     arrival: Floats
-    fastest: Floats
+    weight: Floats
+    alone: Floats
     measured: Bools
     began: Floats
     ended: Floats
@@ -84,6 +96,10 @@ class Run:
     busy: Floats
     decisions: Floats
     refused: Floats
+    value: Floats
+    bound: Floats
+    fairness: Floats
+    grants: Floats
     violations: tuple[str, ...]
     policy_seconds: Floats
     overhead_seconds: Floats
@@ -95,6 +111,11 @@ class Run:
             [n for n, m in zip(self.name, self.measured, strict=True) if m], name="job"
         )
         return pd.Series((self.ended - self.arrival)[self.measured], index, name="completion")
+
+    @cached_property
+    def fastest(self) -> Floats:
+        """(N,) seconds that a job runs on its fastest type when it has it all the time."""
+        return np.asarray(self.alone.min(axis=1))
 
     @property
     def makespan(self) -> float:
@@ -115,8 +136,10 @@ class Run:
 
     @cached_property
     def rounds(self) -> pd.DataFrame:
-        """One row a round: begin, jobs there, jobs that ran, decisions, refused ones, seconds of
-        the policy and of the simulator (``overhead``), busy worker-seconds by type.
+        """One row a round: begin, jobs there, jobs that ran, decisions, refused ones, the value of
+        the decision, its bound, the gap between them relative to the value, and the evenness of
+        what it came to (``fairness``; all NaN without a decision), seconds of the policy and of the
+        simulator (``overhead``), busy worker-seconds by type.
         """
         columns = {
             "at": self.round_at,
@@ -124,12 +147,52 @@ class Run:
             "running": self.running.astype(np.int64),
             "decisions": self.decisions.astype(np.int64),
             "refused": self.refused.astype(np.int64),
+            "value": self.value,
+            "bound": self.bound,
+            "gap": np.abs(self.value - self.bound) / np.maximum(np.abs(self.value), _TINY),
+            "fairness": self.fairness,
             "seconds": self.policy_seconds,
             "overhead": self.overhead_seconds,
         }
         return pd.DataFrame(
             columns | {f"busy {t}": self.busy[:, k] for k, t in enumerate(self.types)}
         )
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """Who got what: one row a decision, job and type with a share or with seconds.
+
+        Columns ``decision`` (its number), ``at`` and ``until`` (seconds, while it held), ``job``,
+        ``type``, ``share`` (of the time, as granted), ``seconds`` (received).
+
+        Raises:
+            InputError: The run kept none.
+        """
+        if not len(self.grants):
+            raise InputError(
+                "was not kept",
+                where="Run.ledger",
+                allowed="a run that kept it",
+                remedy="run it again with ledger=True",
+            )
+        frame = pd.DataFrame(self.grants, columns=LEDGER)
+        frame["decision"] = frame["decision"].astype(np.int64)
+        for name, names in (("job", self.name), ("type", self.types)):
+            frame[name] = np.array(names)[frame[name].astype(np.int64)]
+        return frame
+
+    def save_ledger(self, path: str | Path) -> None:
+        """Write the ledger as CSV, or as Parquet where the name ends in ``.parquet``.
+
+        Args:
+            path: The file.
+
+        Raises:
+            InputError: The run kept none.
+            EngineError: It is Parquet, and pyarrow is not installed.
+            DataError: The file cannot be written.
+        """
+        write_log(self.ledger, path)
 
     @property
     def state(self) -> tuple[str, ...]:

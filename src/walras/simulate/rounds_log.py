@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,16 @@ from walras.types import Floats
 
 COLUMNS = ("at", "active", "running")
 """Columns before the busy worker-seconds by type."""
+
+
+class _Decided(NamedTuple):
+    """A decision: the row of the round that follows it, and what is known of it."""
+
+    row: int
+    seconds: float
+    refused: bool
+    value: float
+    bound: float
 
 
 class RoundsLog:
@@ -21,34 +32,47 @@ class RoundsLog:
 
     def __init__(self, types: int) -> None:
         self._parts: list[Floats] = []
-        self._decided: list[Floats] = []
+        self._overhead: list[Floats] = []
+        self._decided: list[_Decided] = []
+        self._fairness: list[float] = []
         self._width = len(COLUMNS) + types
-        self._decision = np.zeros(
-            3
-        )  # decisions, refused ones, policy's seconds before the next row
         self.rounds = 0
 
-    def decide(self, seconds: float, refused: int) -> None:
+    def decide(self, seconds: float, refused: int, value: float, bound: float) -> None:
         """Note a decision before the next round."""
-        self._decision += (1.0, float(refused > 0), seconds)
+        self._decided.append(_Decided(self.rounds, seconds, refused > 0, value, bound))
+
+    def served(self, fairness: float) -> None:
+        """Note how evenly the last decision was served."""
+        self._fairness.append(fairness)
 
     def add(self, rows: Floats, seconds: float) -> None:
         """Note rounds and the seconds that the simulator took for them."""
         if not len(rows):
             return
-        beside = np.zeros((len(rows), 4))
-        beside[0, :3] = self._decision
-        beside[:, 3] = seconds / len(rows)
-        self._decision = np.zeros(3)
         self._parts.append(rows.copy())
-        self._decided.append(beside)
+        self._overhead.append(np.full(len(rows), seconds / len(rows)))
         self.rounds += len(rows)
 
     def arrays(self) -> Mapping[str, Floats]:
-        """The columns by name; ``busy`` has one column a type."""
+        """The columns by name; ``busy`` has one column a type.
+
+        Value, bound and fairness are NaN in rounds without a decision; of several decisions before
+        one round the last counts, and their numbers and seconds add up.
+        """
         rows = np.concatenate([np.zeros((0, self._width)), *self._parts])
-        beside = np.concatenate([np.zeros((0, 4)), *self._decided])
-        named = {name: rows[:, k] for k, name in enumerate(COLUMNS)}
-        named["busy"] = rows[:, len(COLUMNS) :]
-        names = ("decisions", "refused", "policy", "overhead")
-        return named | {name: beside[:, k] for k, name in enumerate(names)}
+        made = {name: rows[:, k] for k, name in enumerate(COLUMNS)}
+        made["busy"] = rows[:, len(COLUMNS) :]
+        made["overhead"] = np.concatenate([np.zeros(0), *self._overhead])
+        made |= {name: np.zeros(len(rows)) for name in ("decisions", "refused", "policy")}
+        made |= {name: np.full(len(rows), np.nan) for name in ("value", "bound", "fairness")}
+        for k, one in enumerate(self._decided):
+            if one.row == len(rows):
+                break  # no round followed
+            made["decisions"][one.row] += 1
+            made["refused"][one.row] += one.refused
+            made["policy"][one.row] += one.seconds
+            made["value"][one.row], made["bound"][one.row] = one.value, one.bound
+            if k < len(self._fairness):
+                made["fairness"][one.row] = self._fairness[k]
+        return made

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from walras import checks
 from walras.errors import InputError
 from walras.progress import OnProgress, Progress
+from walras.rounds import Shares
 from walras.simulate.cluster import Cluster
+from walras.simulate.ledger import Ledger
 from walras.simulate.result import Run
 from walras.simulate.rounds_log import COLUMNS, RoundsLog
 from walras.simulate.time_shared import Policy, World, exact_shares
@@ -24,7 +27,7 @@ from walras.simulate.time_shared.slices import (
     run_rounds,
 )
 from walras.simulate.trace import Trace
-from walras.types import Bools, Longs
+from walras.types import Bools, Floats, Longs
 
 _CHUNK = 1024  # rounds between two looks at progress
 _TELL = 0.2  # seconds between two calls of on_progress
@@ -40,6 +43,7 @@ def run(
     measured: slice | Sequence[int] | Bools | Longs | None = None,
     between_decisions: float = 1920.0,
     whole_steps: bool = True,
+    ledger: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Run:
     """Run a policy on a trace; it ends when every measured job has ended.
@@ -62,6 +66,7 @@ def run(
         measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
         between_decisions: Least seconds between two decisions.
         whole_steps: Whether a round does whole steps of a job, as training does.
+        ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`.
         on_progress: Called a few times a second with a :class:`walras.progress.Progress` that
             counts measured jobs that have ended; True stops the run there.
 
@@ -87,10 +92,17 @@ def run(
     )
     if length and whole_steps:
         _check_steps(world, length)
-    log = RoundsLog(len(cluster.types))
+    books = _Books(RoundsLog(len(cluster.types)), Ledger(kept=ledger))
     ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
-    (_in_rounds if length else _exactly)(world, policy, log, ticker, whole_steps)
-    return _result(world, log, policy, seed)
+    (_in_rounds if length else _exactly)(world, policy, books, ticker, whole_steps)
+    return _result(world, books, policy, seed)
+
+
+class _Books(NamedTuple):
+    """What is written down: the rounds, and who got what."""
+
+    log: RoundsLog
+    ledger: Ledger
 
 
 def _measured(given: slice | Sequence[int] | Bools | Longs | None, n: int) -> Bools:
@@ -145,7 +157,7 @@ class _Ticker:
         return bool(self._hook(step))
 
 
-def _in_rounds(world: World, policy: Policy, log: RoundsLog, ticker: _Ticker, whole: bool) -> None:
+def _in_rounds(world: World, policy: Policy, books: _Books, ticker: _Ticker, whole: bool) -> None:
     rows = np.zeros((_CHUNK, len(COLUMNS) + world.jobs.speed.shape[1]))
     while True:
         began = time.perf_counter()
@@ -153,35 +165,46 @@ def _in_rounds(world: World, policy: Policy, log: RoundsLog, ticker: _Ticker, wh
         why, count = run_rounds(
             world.jobs, world.state, world.workers, world.orders, rows[:most], whole, world.spare
         )
-        log.add(rows[:count], time.perf_counter() - began)
+        books.log.add(rows[:count], time.perf_counter() - began)
         if why == ENDED or ticker.stops(world):
             return
         if why == DECIDE:
-            _ask(world, policy, log)
+            _ask(world, policy, books)
         elif not rows[count - 1, 2] and not world.to_come and not world.state.counts[CHANGED]:
             return  # nothing runs, nothing will change
 
 
-def _exactly(world: World, policy: Policy, log: RoundsLog, ticker: _Ticker, whole: bool) -> None:
+def _exactly(world: World, policy: Policy, books: _Books, ticker: _Ticker, whole: bool) -> None:
     del whole
     while world.waits and exact_shares.admit(world):
         if world.state.counts[CHANGED]:
-            _ask(world, policy, log)
+            _ask(world, policy, books)
         began = time.perf_counter()
         row = exact_shares.advance(world)
-        log.add(row, time.perf_counter() - began)
+        books.log.add(row, time.perf_counter() - began)
         if not len(row) or ticker.stops(world):
             return
 
 
-def _ask(world: World, policy: Policy, log: RoundsLog) -> None:
+def _ask(world: World, policy: Policy, books: _Books) -> None:
+    _close(world, books)
     before = len(world.violations)
     seconds = world.decide(policy)
-    log.decide(seconds, len(world.violations) - before)
+    found = world.last or Shares((), (), np.zeros((0, 0)))
+    books.log.decide(seconds, len(world.violations) - before, found.value, found.bound)
+    books.ledger.open(world)
 
 
-def _result(world: World, log: RoundsLog, policy: Policy, seed: int) -> Run:
-    trace, rows = world.trace, log.arrays()
+def _close(world: World, books: _Books) -> None:
+    """Book what the decision in force came to."""
+    fairness = books.ledger.close(world)
+    if fairness is not None:
+        books.log.served(fairness)
+
+
+def _result(world: World, books: _Books, policy: Policy, seed: int) -> Run:
+    _close(world, books)
+    trace, rows = world.trace, books.log.arrays()
     named = world.last.policy if world.last is not None else ""
     lines = [f"{at:g} s: {violation}" for at, violation in world.violations]
     return Run(
@@ -195,7 +218,8 @@ def _result(world: World, log: RoundsLog, policy: Policy, seed: int) -> Run:
         kind=trace.kind,
         size=trace.size,
         arrival=trace.arrival,
-        fastest=np.asarray(trace.steps / world.jobs.speed.max(axis=1)),
+        weight=trace.weight,
+        alone=_alone(world),
         measured=world.jobs.measured,
         began=world.state.began,
         ended=world.state.ended,
@@ -209,7 +233,17 @@ def _result(world: World, log: RoundsLog, policy: Policy, seed: int) -> Run:
         busy=rows["busy"],
         decisions=rows["decisions"],
         refused=rows["refused"],
+        value=rows["value"],
+        bound=rows["bound"],
+        fairness=rows["fairness"],
+        grants=books.ledger.rows(),
         violations=tuple(lines),
         policy_seconds=rows["policy"],
         overhead_seconds=rows["overhead"],
     )
+
+
+def _alone(world: World) -> Floats:
+    """(N, T) seconds of each job on each type when it has its workers all the time."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(world.trace.steps[:, None] / world.jobs.speed)

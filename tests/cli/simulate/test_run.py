@@ -44,6 +44,14 @@ def test_json_has_the_measures_the_classes_or_the_jobs(tmp_path: Path) -> None:
     assert {row["state"] for row in jobs} == {"ended"}
 
 
+def test_the_ledger_is_a_file(tmp_path: Path) -> None:
+    result = _run(*DRAWN, "--policy", "las", "--ledger", str(tmp_path / "ledger.csv"))
+    assert result.exit_code == 0, result.output
+    lines = (tmp_path / "ledger.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "decision,at,until,job,type,share,seconds"
+    assert len(lines) > 20
+
+
 def test_options_replace_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(EXAMPLE, encoding="utf-8")

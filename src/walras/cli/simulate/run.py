@@ -62,6 +62,9 @@ def run_command(
     kinds: Annotated[bool, typer.Option("--kinds", help="Times by class of jobs.")] = False,
     jobs: Annotated[bool, typer.Option("--jobs", help="One row a job.")] = False,
     save: Annotated[Path | None, typer.Option(help="Save the run to a file.")] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Write who got what, as .csv or .parquet.")
+    ] = None,
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
@@ -89,10 +92,17 @@ def run_command(
     ):
         stages.begin("simulate")
         found = run(
-            loaded, stated.make_cluster(), chosen, **stated.settings, on_progress=stages.count
+            loaded,
+            stated.make_cluster(),
+            chosen,
+            **stated.settings,
+            ledger=ledger is not None,
+            on_progress=stages.count,
         )
     if save is not None:
         found.save(save)
+    if ledger is not None:
+        found.save_ledger(ledger)
     emit(_table(found, kinds=kinds, jobs=jobs), output)
     _tell_faults(found, loaded)
     if interrupt.asked:
