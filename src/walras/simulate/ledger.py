@@ -17,7 +17,7 @@ class Ledger:
     """Books what jobs receive between one decision and the next.
 
     Args:
-        kept: Whether rows are kept; if not, only the evenness is told.
+        kept: Whether rows are kept; if not, there is only the index of each decision.
     """
 
     def __init__(self, *, kept: bool) -> None:
@@ -47,8 +47,10 @@ class Ledger:
         if self._kept:
             share = state.share[jobs]
             which, kind = np.nonzero((share > 0.0) | (seconds > 0.0))
-            told = (self._count, self._at, until, jobs[which], kind)
-            columns = np.broadcast_arrays(*told, share[which, kind], seconds[which, kind])
+            columns = np.broadcast_arrays(
+                *(self._count, self._at, until, jobs[which], kind),
+                *(share[which, kind], seconds[which, kind]),
+            )
             self._rows.append(np.stack(columns, axis=1).astype(np.float64))
         self._count += 1
         self._jobs = None
