@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.policies.drawn import random_jobs
 
@@ -28,6 +29,10 @@ def policy(snapshot):
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_every_policy_decides(name: str) -> None:
     jobs = random_jobs(0)
+    if name == "predicted":
+        with pytest.raises(InputError, match="no option 'policy'"):
+            named(name)
+        return
     if name == "allox":
         with pytest.raises(InputError):
             named(name)(jobs)
@@ -54,6 +59,21 @@ def test_files_that_do_not_run_are_named(tmp_path: Path) -> None:
         named(f"{path}:policy")
     with pytest.raises(DataError, match="is no file"):
         named(f"{tmp_path / 'missing.py'}:policy")
+
+
+def test_predicted_speeds_come_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "speeds.csv"
+    path.write_text("class,type 0,type 2\njob,1,9\n", encoding="utf-8")
+    jobs = random_jobs(0)
+    policy = named("predicted", policy="fifo", throughputs=str(path), by_speed=True)
+    found = policy(jobs)
+    assert policy.__name__ == found.policy == "fifo by speed, predicted"
+    first = int(np.flatnonzero(jobs.fits[:, 2])[0])
+    assert found.time[first, 2] == 1.0
+    with pytest.raises(InputError, match="unknown key"):
+        named("predicted", policy="fifo", throughputs=str(path), by_sped=True)
+    with pytest.raises(DataError, match="cannot be read"):
+        named("predicted", policy="fifo", throughputs=str(tmp_path / "none.csv"))
 
 
 def test_unknown_names_and_options_are_refused() -> None:

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from walras.policies.allox import allox
+from walras.policies.dede import dede
 from walras.policies.exchange import exchange
 from walras.policies.fifo import fifo
 from walras.policies.finish_time import finish_time_fairness
+from walras.policies.hierarchical import hierarchical
 from walras.policies.las import las
+from walras.policies.leximin import leximin
 from walras.policies.makespan import makespan
+from walras.policies.max_min import max_min
 from walras.policies.named import NAMED, named
+from walras.policies.pop import pop
+from walras.policies.predicted import predicted
 from walras.policies.proportional import proportional_fairness
+from walras.policies.shortest import shortest_remaining_time
+from walras.policies.total_duration import total_duration
+from walras.policies.total_throughput import total_throughput
 
 __all__ = [
     "NAMED",
     "allox",
+    "dede",
     "exchange",
     "fifo",
     "finish_time_fairness",
+    "hierarchical",
     "las",
+    "leximin",
     "makespan",
+    "max_min",
     "named",
+    "pop",
+    "predicted",
     "proportional_fairness",
+    "shortest_remaining_time",
+    "total_duration",
+    "total_throughput",
 ]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from walras.domains import cluster_scheduling
-from walras.rounds import JobsSnapshot, Shares
+from walras.engines.base import Engine
+from walras.policies.solved import labels, solved, speeds
+from walras.rounds import JobsSnapshot
+from walras.separable import Separable
 from walras.simulate.time_shared import Policy
-from walras.solving import solve
 
 
-def makespan(*, engine: str = "auto") -> Policy:
+def makespan(
+    *, engine: str | Engine = "auto", warm: bool = False, tolerance: float = 1e-6
+) -> Policy:
     """The least makespan: minimise the time at which the last job ends if shares are kept.
 
     Shares maximise min_j y_j / n_j, where y_j is the rate of job j and n_j are its steps left.
-    Source: Narayanan et al., OSDI 2020, section 4.2.
+    Source: Narayanan et al., OSDI 2020, section 4.2; their code calls it minimum total duration.
 
     Args:
         engine: Of :func:`walras.solve`.
+        warm: Whether a solve starts from the last decision.
+        tolerance: Certified relative gap.
 
     Returns:
         The policy. Its ``value`` is the makespan in seconds from now, its ``bound`` the least one.
@@ -30,17 +34,16 @@ def makespan(*, engine: str = "auto") -> Policy:
         40.0
     """
 
-    def decide(snapshot: JobsSnapshot) -> Shares:
-        if not len(snapshot):
-            return snapshot.shares(np.zeros(snapshot.speed.shape), policy="makespan")
-        speed = np.where(snapshot.fits, snapshot.speed, 0.0)
-        problem = cluster_scheduling.min_makespan(
-            speed.T, snapshot.size, snapshot.workers, snapshot.left
-        )
-        found = solve(problem, engine=engine)
-        return snapshot.shares(
-            found.x.T, policy="makespan", value=1.0 / found.value, bound=1.0 / found.bound
+    def state(snapshot: JobsSnapshot) -> Separable:
+        return cluster_scheduling.min_makespan(
+            speeds(snapshot), snapshot.size, snapshot.workers, snapshot.left, **labels(snapshot)
         )
 
-    decide.__name__ = "makespan"
-    return decide
+    return solved(
+        "makespan",
+        state,
+        engine=engine,
+        warm=warm,
+        tolerance=tolerance,
+        value=lambda rate: 1.0 / rate,
+    )

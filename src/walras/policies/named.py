@@ -11,20 +11,44 @@ from typing import Any
 from walras import checks
 from walras.errors import DataError, InputError
 from walras.policies.allox import allox
+from walras.policies.dede import dede
 from walras.policies.fifo import fifo
 from walras.policies.finish_time import finish_time_fairness
+from walras.policies.hierarchical import hierarchical
 from walras.policies.las import las
+from walras.policies.leximin import leximin
 from walras.policies.makespan import makespan
+from walras.policies.max_min import max_min
+from walras.policies.pop import pop
+from walras.policies.predicted import predicted
 from walras.policies.proportional import proportional_fairness
+from walras.policies.shortest import shortest_remaining_time
+from walras.policies.total_duration import total_duration
+from walras.policies.total_throughput import total_throughput
 from walras.simulate.time_shared import Policy
+
+
+def _predicted(policy: str, throughputs: str, **options: Any) -> Policy:
+    """Let a policy, by its name and with its options, see predicted speeds from a CSV file."""
+    return predicted(named(policy, **options), throughputs)
+
 
 NAMED: Mapping[str, Callable[..., Policy]] = {
     "allox": allox,
+    "dede": dede,
     "fifo": fifo,
     "finish_time_fairness": finish_time_fairness,
+    "hierarchical": hierarchical,
     "las": las,
+    "leximin": leximin,
     "makespan": makespan,
+    "max_min": max_min,
+    "pop": pop,
+    "predicted": _predicted,
     "proportional_fairness": proportional_fairness,
+    "shortest_remaining_time": shortest_remaining_time,
+    "total_duration": total_duration,
+    "total_throughput": total_throughput,
 }
 """Policies of time-shared rounds by name: functions of their options."""
 
@@ -63,7 +87,17 @@ def named(name: str, **options: Any) -> Policy:
     checks.one_of(name, "policy", NAMED, "policy", remedy="or give FILE.py:FUNCTION")
     make = NAMED[name]
     known = inspect.signature(make).parameters
-    checks.known_keys(options, known, f"policy {name}")
+    if all(p.kind is not p.VAR_KEYWORD for p in known.values()):
+        checks.known_keys(options, known, f"policy {name}")
+    needed = [k for k, p in known.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    missing = [k for k in needed if k not in options]
+    if missing:
+        raise InputError(
+            f"has no option {missing[0]!r}",
+            where=f"policy {name}",
+            allowed=f"options {', '.join(needed)}",
+            remedy=f"give {missing[0]}",
+        )
     return make(**options)
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from walras.domains import cluster_scheduling
-from walras.rounds import JobsSnapshot, Shares
+from walras.engines.base import Engine
+from walras.policies.solved import labels, solved, speeds
+from walras.rounds import JobsSnapshot
+from walras.separable import Separable
 from walras.simulate.time_shared import Policy
-from walras.solving import solve
 
 
-def proportional_fairness(*, engine: str = "auto") -> Policy:
+def proportional_fairness(
+    *, engine: str | Engine = "auto", warm: bool = False, tolerance: float = 1e-6
+) -> Policy:
     """Proportional fairness: maximise Σ_j weight_j log y_j, where y_j is the rate of job j.
 
     Sources: Kelly, 1997; Xu et al., OSDI 2025, section 5.1.
 
     Args:
         engine: Of :func:`walras.solve`.
+        warm: Whether a solve starts from the last decision.
+        tolerance: Certified gap, nats a job.
 
     Returns:
         The policy; its decisions carry value and bound.
@@ -28,17 +32,10 @@ def proportional_fairness(*, engine: str = "auto") -> Policy:
         >>> wl.policies.proportional_fairness()(jobs).time.round(3).tolist()
         [[0.5], [0.5]]
     """
-    name = "proportional fairness"
 
-    def decide(snapshot: JobsSnapshot) -> Shares:
-        if not len(snapshot):
-            return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name)
-        speed = np.where(snapshot.fits, snapshot.speed, 0.0)
-        problem = cluster_scheduling.proportional_fairness(
-            speed.T, snapshot.size, snapshot.workers, snapshot.weight
+    def state(snapshot: JobsSnapshot) -> Separable:
+        return cluster_scheduling.proportional_fairness(
+            speeds(snapshot), snapshot.size, snapshot.workers, snapshot.weight, **labels(snapshot)
         )
-        found = solve(problem, engine=engine)
-        return snapshot.shares(found.x.T, policy=name, value=found.value, bound=found.bound)
 
-    decide.__name__ = name
-    return decide
+    return solved("proportional fairness", state, engine=engine, warm=warm, tolerance=tolerance)

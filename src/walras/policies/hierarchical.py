@@ -1,0 +1,80 @@
+"""Hierarchical fairness: between entities, and among the jobs of each, by water filling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from walras.domains import cluster_scheduling
+from walras.policies.solved import labels, relative_service
+from walras.rounds import JobsSnapshot, Shares
+from walras.simulate.time_shared import Policy
+
+
+def hierarchical(
+    entity: Mapping[str, str] | None = None,
+    entity_weight: Mapping[str, float] | None = None,
+    *,
+    inside: str | Mapping[str, str] = "fairness",
+    by_speed: bool = True,
+    engine: str = "exact",
+) -> Policy:
+    """Hierarchical fairness: entities rise together by their weights, and their jobs within them.
+
+    Service is that of :func:`walras.policies.las`. Entities whose jobs can rise no further pass on
+    what they leave, level by level. Source: Narayanan et al., OSDI 2020, section 4.3; see
+    :func:`walras.domains.cluster_scheduling.hierarchical`.
+
+    Args:
+        entity: Name of a job, or its class -> its entity; a job that neither names is of the entity
+            of its class's name.
+        entity_weight: Weight of each entity, > 0; 1 where none is given.
+        inside: ``fairness`` by the jobs' weights, or ``fifo``; for all entities or by name.
+        by_speed: Whether the policy knows speeds.
+        engine: Of :func:`walras.solve`, for the levels.
+
+    Returns:
+        The policy. Its ``value`` is how far the entities rise together at first, a unit of weight,
+        and its ``bound`` the most.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.rounds import JobsSnapshot
+        >>> jobs = JobsSnapshot.of(
+        ...     ["a", "b", "c"], kind=["x", "y", "y"], speed=[[1.0]] * 3, workers=[1]
+        ... )
+        >>> wl.policies.hierarchical(entity_weight={"x": 3})(jobs).time.round(3).tolist()
+        [[0.75], [0.125], [0.125]]
+    """
+    owner, weights = dict(entity or {}), dict(entity_weight or {})
+    name = "hierarchical" if by_speed else "hierarchical blind"
+
+    def decide(snapshot: JobsSnapshot) -> Shares:
+        if not len(snapshot):
+            return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name, blind=not by_speed)
+        own = [
+            owner.get(job, owner.get(kind, kind))
+            for job, kind in zip(snapshot.name, snapshot.kind, strict=True)
+        ]
+        here = set(own)
+        found = cluster_scheduling.hierarchical(
+            relative_service(snapshot, by_speed=by_speed).T,
+            snapshot.size,
+            snapshot.workers,
+            own,
+            snapshot.weight,
+            entity_weight={k: v for k, v in weights.items() if k in here},
+            inside=inside
+            if isinstance(inside, str)
+            else {k: v for k, v in inside.items() if k in here},
+            engine=engine,
+            **labels(snapshot),
+        )
+        first = found.levels[0]
+        return snapshot.shares(
+            found.x.T, policy=name, blind=not by_speed, value=first.rise, bound=first.bound
+        )
+
+    decide.__name__ = name
+    return decide

@@ -1,0 +1,106 @@
+"""Policies that state a problem of each round and solve it, from the last solution or anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict
+
+import numpy as np
+
+from walras import checks
+from walras.engines.base import Engine
+from walras.rounds import JobsSnapshot, Shares
+from walras.separable import Leximin, Separable
+from walras.simulate.time_shared import Policy
+from walras.solution import Solution
+from walras.solving import solve
+from walras.types import Floats
+
+
+class Labels(TypedDict):
+    """Names of types and jobs, by which a start is matched."""
+
+    resource_names: tuple[str, ...]
+    demand_names: tuple[str, ...]
+
+
+def labels(snapshot: JobsSnapshot) -> Labels:
+    """The names of a snapshot as arguments of a domain's objective."""
+    return {"resource_names": snapshot.types, "demand_names": snapshot.name}
+
+
+def speeds(snapshot: JobsSnapshot) -> Floats:
+    """(T, N) speed of each job on each type, 0 where it cannot run."""
+    return np.asarray(np.where(snapshot.fits, snapshot.speed, 0.0).T)
+
+
+def relative_service(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
+    """(N, T) workers times speed, by the job's mean speed over all workers; 1 for speed if blind.
+
+    Source: Narayanan et al., OSDI 2020, section 4.1.
+    """
+    if not by_speed:
+        return np.asarray(snapshot.fits * snapshot.size[:, None].astype(np.float64))
+    mean = snapshot.speed @ snapshot.workers / snapshot.workers.sum()
+    return np.asarray(speeds(snapshot).T * (snapshot.size / mean)[:, None])
+
+
+def solved(
+    name: str,
+    state: Callable[[JobsSnapshot], Separable | Leximin],
+    *,
+    engine: str | Engine | Callable[[JobsSnapshot], Engine],
+    warm: bool,
+    tolerance: float,
+    blind: bool = False,
+    value: Callable[[float], float] = float,
+) -> Policy:
+    """The policy that solves ``state(snapshot)`` and decides its allocation.
+
+    Args:
+        name: Of the policy; ``__name__`` of what is returned may be set to another.
+        state: The problem of a round.
+        engine: Of :func:`walras.solve`, or a function that makes one for a round.
+        warm: Whether a solve starts from the solution of the last decision, matched by the names of
+            jobs and types. It is used only where ``snapshot.last`` is that decision, so that a
+            policy that is used again begins anew.
+        tolerance: Certified relative gap at which a solve stops.
+        blind: Whether the policy knows no speeds.
+        value: From the problem's value to the policy's.
+
+    Raises:
+        InputError: The tolerance is out of range.
+    """
+    tolerance = checks.number(tolerance, "tolerance", 0.0, 1.0)
+    kept: list[tuple[Shares, Solution]] = []
+
+    def decide(snapshot: JobsSnapshot) -> Shares:
+        if not len(snapshot):
+            return snapshot.shares(
+                np.zeros(snapshot.speed.shape), policy=decide.__name__, blind=blind
+            )
+        chosen = engine(snapshot) if callable(engine) else engine
+        found = solve(
+            state(snapshot), engine=chosen, tolerance=tolerance, start=_start(snapshot, kept)
+        )
+        shares = snapshot.shares(
+            found.x.T,
+            policy=decide.__name__,
+            blind=blind,
+            value=value(found.value),
+            bound=value(found.bound),
+        )
+        if warm:
+            kept[:] = [(shares, found)]
+        return shares
+
+    decide.__name__ = name
+    return decide
+
+
+def _start(snapshot: JobsSnapshot, kept: list[tuple[Shares, Solution]]) -> Solution | None:
+    """The solution of the last decision, where the same jobs are there in part."""
+    if not kept or kept[0][0] is not snapshot.last:
+        return None
+    shares, found = kept[0]
+    return None if shares.place_of.keys().isdisjoint(snapshot.name) else found

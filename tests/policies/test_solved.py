@@ -1,0 +1,64 @@
+"""Policies that solve: warm and cold decide alike, and a policy used again begins anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.policies.drawn import random_jobs
+
+from walras import InputError
+from walras.policies.objectives import OBJECTIVES
+from walras.rounds import JobsSnapshot, check_shares
+from walras.solving import solve
+
+
+def _later(jobs: JobsSnapshot, **given: object) -> JobsSnapshot:
+    """The round after: the first jobs have ended, one has come."""
+    gone, n = 2, len(jobs)
+    kept = {
+        name: getattr(jobs, name)[gone:]
+        for name in ("kind", "size", "weight", "arrival", "steps", "left", "received", "speed")
+    }
+    names = (*jobs.name[gone : n - 1], "new")
+    return replace(jobs, name=names, **kept, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("objective", sorted(OBJECTIVES))
+def test_warm_and_cold_decide_alike(objective: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = []
+
+    def spied(*given: object, **settings: object) -> object:
+        starts.append(settings["start"])
+        return solve(*given, **settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("walras.policies.solved.solve", spied)
+    warm = OBJECTIVES[objective](warm=True, engine="interior")
+    jobs = random_jobs(3)
+    first = warm(jobs)
+    later = _later(jobs, last=first)
+    second = warm(later)
+    assert starts[0] is None
+    assert starts[1] is not None
+    assert check_shares(later, second) == []
+    cold = OBJECTIVES[objective](engine="exact")(later)
+    assert second.value == pytest.approx(cold.value, rel=1e-5)
+    assert second.gap < 1e-5 or abs(second.value - second.bound) < 1e-5 * jobs.weight.sum()
+    warm(jobs)  # another run begins: its last decision is none
+    assert starts[3] is None
+
+
+def test_a_start_without_common_jobs_is_not_used() -> None:
+    warm = OBJECTIVES["max_min"](warm=True)
+    jobs = random_jobs(1)
+    first = warm(jobs)
+    names = tuple(f"other {name}" for name in jobs.name)
+    assert warm(replace(jobs, name=names, last=first)).gap < 1e-5
+
+
+def test_no_jobs_and_bad_tolerances() -> None:
+    none = JobsSnapshot.of([], speed=np.zeros((0, 2)), workers=[1, 1])
+    assert len(OBJECTIVES["makespan"]()(none)) == 0
+    with pytest.raises(InputError, match="tolerance"):
+        OBJECTIVES["max_min"](tolerance=-1.0)
