@@ -51,6 +51,7 @@ def test_one_row_a_method_setting_size_and_seed(whole: pd.DataFrame) -> None:
     assert np.isfinite(numbers).all()
     assert (whole[["elastic_regret", "shortfall", "seconds"]].to_numpy() >= -1e-9).all()
     assert whole["violations"].between(0, 1).all()
+    assert (np.sign(whole["paper_regret"]) == np.sign(whole["hard_regret"])).all()
     price = whole["hard_regret"] + 10.0 * whole["shortfall"]
     np.testing.assert_allclose(whole["penalised_regret"], price)
     means = whole.groupby("method")["elastic_regret"].mean()

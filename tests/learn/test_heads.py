@@ -14,11 +14,13 @@ from walras.learn.training_problem import training_problem
 from walras.predict import Recipe
 from walras.predict.models.model import LinearModel
 
+PRINTED = {"model": "gnn+mlp", "trunk": "separate", "epochs": 5}
+
 
 def test_before_training_the_module_predicts_what_the_predictor_does(small: Recipe) -> None:
     settings = LearnSettings(method="tsm", model="counts")
     made = training_problem(small, settings, tasks_per_round=5)
-    for options in ({}, {"model": "mlp", "epochs": 5, "members": 2}):
+    for options in ({}, {"model": "mlp", "epochs": 5, "members": 2}, PRINTED):
         own = settings.with_(**({"model": "linear"} | options))
         predictor = two_stage(made, own)
         module = Trainable(predictor, made.train)

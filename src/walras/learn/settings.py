@@ -9,7 +9,7 @@ from walras import checks
 from walras.errors import InputError
 from walras.kernels.devices import check_device
 from walras.matching.speedup import Decay
-from walras.predict.settings import Training
+from walras.predict.settings import Training, check_trunk
 
 TWO_STAGE = {
     "tam": {"method": "tam"},
@@ -36,7 +36,7 @@ LINEAR = ("spo+", "black-box")
 """Methods that are valid for a linear objective and known constraints alone."""
 
 METHODS = (*TWO_STAGE, *THROUGH, *LINEAR, "auto")
-MODELS = ("linear", "counts", "mlp", "gnn", "auto")
+MODELS = ("linear", "counts", "mlp", "gnn", "gnn+mlp", "auto")
 DECODERS = ("elastic", "hard", "relaxed")
 BARRIERS = ("elastic", "log", "hard")
 
@@ -84,10 +84,12 @@ class LearnSettings:
     Attributes:
         method: One of ``METHODS``.
         model: ``linear``; ``counts``: linear on the numbers of operators of each kind; ``mlp``;
-            ``gnn``; or a torch module of yours. Method ``auto`` also takes ``auto``, which chooses
-            the class, too.
+            ``gnn``; ``gnn+mlp``; or a torch module of yours. Method ``auto`` also takes ``auto``,
+            which chooses the class, too.
         members: Models whose mean predicts (bagging); 1 for one.
         link: Link of linear models: ``softplus``, ``exp``, or ``auto``, chosen on validation tasks.
+        trunk: Of ``mlp`` and ``gnn+mlp``: ``shared``, or ``separate`` networks for the time and for
+            the success on each cluster, as in the paper; see :class:`walras.predict.Training`.
         epochs: Epochs of torch models in two-stage training.
         decoder: How a round is placed on predictions: ``elastic``: least makespan + price x missing
             success; ``hard``: least makespan that meets the floor; ``relaxed``: each task's largest
@@ -160,6 +162,7 @@ class LearnSettings:
     noise: float = 0.1
     pool_temperature: float = 0.05
     link: str = "auto"
+    trunk: str = "shared"
     epochs: int = 150
     device: str = "cpu"
     seed: int = 0
@@ -171,6 +174,7 @@ class LearnSettings:
             _refuse("model", f"'{self.model}'", f"{', '.join(MODELS)}, or a torch.nn.Module")
         if isinstance(self.model, str) and self.model == "auto" and self.method != "auto":
             _refuse("model", "'auto'", "another model, or method='auto'")
+        check_trunk(self.trunk, self.model)
         for name in _COUNTS:
             checks.setting(self, name, 1, 10**9, integer=True, optional=name == "samples")
         for name, (low, high) in _RANGES.items():
@@ -224,6 +228,7 @@ class LearnSettings:
         given: dict[str, Any] = {
             "model": "linear" if self.model == "counts" else self.model,
             "link": self.link,
+            "trunk": self.trunk,
             "epochs": self.epochs,
             "seed": self.seed,
         }

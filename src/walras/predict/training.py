@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,15 @@ from torch import nn
 
 from walras.errors import EngineError, InputError
 from walras.predict.models.glm import centre_and_spread
-from walras.predict.models.networks import GraphTensors, NetworkKind, NetworkModel
+from walras.predict.models.networks import (
+    GraphNetwork,
+    GraphTensors,
+    NetworkKind,
+    NetworkModel,
+    embedded,
+)
 from walras.predict.predictor import Predictor
-from walras.predict.settings import Training
+from walras.predict.settings import EMBEDDED, FULLY_CONNECTED, Training
 from walras.predict.tasks import Tasks
 from walras.progress import OnProgress, Stoppable, tell
 from walras.types import Longs
@@ -48,7 +55,8 @@ def fit_networks(
     with _one_thread(), torch.random.fork_rng(devices=[]):
         while len(members) < settings.ensemble and not hook.stopped:
             k = len(members)
-            members.append(_member(k, train, validation, settings, start, hook))
+            part = hook.part(k, settings.ensemble)
+            members.append(_member(k, train, validation, settings, start, part))
     return members
 
 
@@ -74,52 +82,66 @@ def _member(
     """One module of the ensemble, trained."""
     rng = np.random.default_rng((settings.seed, 4, k))
     torch.manual_seed(int(rng.integers(2**31)))
-    model = _fresh(train, settings)
-    if start is not None:
-        _start_from(model.module, start, k)
     drawn = train if settings.ensemble == 1 else _bootstrap(train, rng)
+    given = None if start is None else _given(start, k)
 
-    def on_epoch(done: int) -> bool:
-        return tell(on_progress, k * settings.epochs + done, settings.ensemble * settings.epochs)
+    def trained(
+        own: Training, hook: OnProgress, weights: nn.Module | None, fixed: GraphNetwork | None
+    ) -> NetworkModel:
+        model = _fresh(train, own, fixed)
+        if weights is not None:
+            _start_from(model.module, weights)
+        _train(model, drawn, validation, own, rng, hook)
+        return model
 
-    _train(model, drawn, validation, settings, rng, on_epoch)
-    return model
-
-
-def _fresh(train: Tasks, settings: Training) -> NetworkModel:
-    own = settings.model if isinstance(settings.model, nn.Module) else None
-    name = "module" if own is not None else settings.model
-    if name not in ("mlp", "gnn", "module"):
-        raise InputError(
-            f"is {type(settings.model).__name__}",
-            where="setting model",
-            allowed="'linear', 'mlp', 'gnn' or a torch.nn.Module",
-            remedy="pass a module",
-        )
-    kind = NetworkKind(
-        name, train.features.shape[1], len(train.clusters), settings.hidden, settings.layers
-    )
-    centre, spread = centre_and_spread(train.features)
-    return NetworkModel(
-        kind,
-        kind.build(None if own is None else lambda: own),
-        train.mean_times(),
-        centre,
-        spread,
-    )
+    weights = None if given is None else given.module
+    if settings.model != EMBEDDED:
+        return trained(settings, on_progress, weights, None)
+    hook = Stoppable(on_progress)
+    graphs = replace(settings, model="gnn", trunk="shared")
+    first = trained(graphs, hook.part(0, 2), None if given is None else given.embedding, None)
+    return trained(settings, hook.part(1, 2), weights, first.module)
 
 
-def _start_from(module: nn.Module, start: Predictor, member: int) -> None:
-    """Copy the weights whose names and shapes agree: all but the heads of other clusters."""
-    given = start.models[member % len(start.models)]
-    if not isinstance(given, NetworkModel):
+def _given(start: Predictor, member: int) -> NetworkModel:
+    found = start.models[member % len(start.models)]
+    if not isinstance(found, NetworkModel):
         raise InputError(
             "has no torch models",
             where="start",
             allowed="a predictor of the same kind of model",
             remedy="train one with model='gnn' or 'mlp', or leave it out",
         )
-    own, theirs = module.state_dict(), given.module.state_dict()
+    return found
+
+
+def _fresh(train: Tasks, settings: Training, embedding: GraphNetwork | None) -> NetworkModel:
+    own = settings.model if isinstance(settings.model, nn.Module) else None
+    name = "module" if own is not None else settings.model
+    if name not in (*FULLY_CONNECTED, "gnn", "module"):
+        raise InputError(
+            f"is {type(settings.model).__name__}",
+            where="setting model",
+            allowed="'linear', 'mlp', 'gnn', 'gnn+mlp' or a torch.nn.Module",
+            remedy="pass a module",
+        )
+    features = train.features if embedding is None else embedded(embedding, train)
+    shape = features.shape[1], len(train.clusters), settings.hidden, settings.layers
+    kind = NetworkKind(name, *shape, settings.trunk)
+    centre, spread = centre_and_spread(features)
+    return NetworkModel(
+        kind,
+        kind.build(None if own is None else lambda: own),
+        train.mean_times(),
+        centre,
+        spread,
+        embedding,
+    )
+
+
+def _start_from(module: nn.Module, given: nn.Module) -> None:
+    """Copy the weights whose names and shapes agree: all but the heads of other clusters."""
+    own, theirs = module.state_dict(), given.state_dict()
     agreed = {k: v for k, v in theirs.items() if k in own and own[k].shape == v.shape}
     module.load_state_dict(own | agreed)
 
@@ -134,7 +156,7 @@ def _train(
     validation: Tasks,
     settings: Training,
     rng: np.random.Generator,
-    on_epoch: Callable[[int], bool],
+    on_progress: OnProgress,
 ) -> None:
     """AdamW with one cycle of the step size; the best weights on the validation set stay."""
     module = model.module
@@ -159,7 +181,7 @@ def _train(
                 found = float(sets[1].loss(None, settings.loss))
             if found < best:
                 best, kept = found, copy.deepcopy(module.state_dict())
-            if on_epoch(epoch):
+            if tell(on_progress, epoch, settings.epochs):
                 break
     if not np.isfinite(best):
         raise EngineError(

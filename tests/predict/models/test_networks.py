@@ -42,25 +42,67 @@ def error(predictor: Any, tasks: Tasks) -> float:
     return float(np.abs(np.log(predictor.predict(tasks).times / tasks.times)).mean())
 
 
-@pytest.mark.parametrize("model", ["mlp", "gnn", "own"])
+@pytest.mark.parametrize("model", ["mlp", "gnn", "gnn+mlp", "own"])
 def test_networks_learn_and_are_saved_and_loaded(small: Recipe, model: str, tmp_path: Path) -> None:
     chosen: Any = Own() if model == "own" else model
+    steps = 300 if model == "gnn+mlp" else 150  # the graph network's epochs, then the others'
     seen: list[tuple[int, int]] = []
     predictor = fit(
         small.train,
         small.validation,
         model=chosen,
         layers=2,
+        trunk="separate" if model == "gnn+mlp" else "shared",
         on_progress=counts(lambda *step: seen.append(step)),
     )
     averages = fit(small.train, small.validation, method="tam")
     assert error(predictor, small.test) < 0.75 * error(averages, small.test)
-    assert seen[-1] == (150, 150)
+    assert seen[-1] == (steps, steps)
     predictor.save(tmp_path / "p.npz")
     again = load(tmp_path / "p.npz", module=Own if model == "own" else None)
     np.testing.assert_allclose(
         again.predict(small.test).times, predictor.predict(small.test).times, rtol=1e-6
     )
+
+
+def test_separate_networks_share_no_weight_and_are_one_network_each(small: Recipe) -> None:
+    predictor = fit(small.train, small.validation, model="mlp", trunk="separate", epochs=3)
+    (model,) = predictor.models
+    assert isinstance(model, NetworkModel)
+    model.module.zero_grad()
+    found = model.scores(model.inputs(small.test))
+    assert found.shape == (len(small.test), 6)
+    found[:, 1].sum().backward()  # the time on the second cluster
+    moved = [
+        any(p.grad is not None and bool(p.grad.any()) for p in part.parameters())
+        for part in model.module.parts
+    ]
+    assert moved == [False, True, False, False, False, False]
+    with pytest.raises(InputError, match="setting trunk: is 'separate' with model 'gnn'"):
+        fit(small.train, small.validation, model="gnn", trunk="separate")
+
+
+def test_heads_on_an_embedding_start_from_a_trained_graph_network_that_stays(
+    small: Recipe,
+) -> None:
+    first = fit(small.train, small.validation, model="gnn+mlp", epochs=4, layers=1)
+    (model,) = first.models
+    assert isinstance(model, NetworkModel)
+    assert model.embedding is not None
+    wanted = model.embedding.embed(graph_tensors(small.test)).detach().numpy()
+    inputs = model.inputs(small.test).numpy()
+    np.testing.assert_allclose(inputs * model.spread + model.mean, wanted, rtol=1e-4, atol=1e-4)
+    trained = {k: v.clone() for k, v in model.embedding.state_dict().items()}
+    model.embedding.zero_grad()
+    model.scores(model.inputs(small.test)).sum().backward()
+    assert all(p.grad is None for p in model.embedding.parameters())
+    still: dict[str, Any] = {"epochs": 1, "layers": 1, "learning_rate": 1e-12}
+    again = fit(small.train, small.validation, model="gnn+mlp", start=first, **still)
+    (moved,) = again.models
+    assert isinstance(moved, NetworkModel)
+    assert moved.embedding is not None
+    for name, value in moved.embedding.state_dict().items():
+        np.testing.assert_allclose(value.numpy(), trained[name].numpy(), atol=1e-6)
 
 
 def test_a_graph_network_does_not_depend_on_the_numbering_of_operators(small: Recipe) -> None:
@@ -210,7 +252,7 @@ def _drawn(module: nn.Module) -> dict[str, np.ndarray]:
 
 
 def test_a_fully_connected_network_is_hidden_layers_and_a_linear_path_without_a_constant() -> None:
-    network = FullyConnected(features=3, clusters=2, hidden=4, layers=2).double()
+    network = FullyConnected(features=3, scores=4, hidden=4, layers=2).double()
     zeros = torch.zeros(5, 3, dtype=torch.float64)
     np.testing.assert_array_equal(
         network(zeros).detach().numpy(), np.tile(network.head.bias.detach().numpy(), (5, 1))

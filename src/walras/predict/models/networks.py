@@ -1,7 +1,9 @@
 """Networks in torch: fully connected on features, message passing on task graphs, or your own.
 
 Every module maps its input to (tasks, 2M) scores: the logarithm of time over a cluster's mean time
-for M clusters, then the logit of success for M clusters.
+for M clusters, then the logit of success for M clusters. Fully connected networks have one trunk
+for all scores, or are one network a score: the predictors of Huo et al. (ICPP 2025), with weights
+omega_i for the time and phi_i for the success of cluster i.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from torch import nn
 from walras.errors import InputError
 from walras.predict.graphs.graph import KINDS, batch_graphs
 from walras.predict.models.model import Arrays
+from walras.predict.settings import EMBEDDED, FULLY_CONNECTED
 from walras.predict.tasks import Tasks
 from walras.types import Floats
 
@@ -29,21 +32,35 @@ _SLOTS = 8  # depths and heights told apart one by one
 class FullyConnected(nn.Module):
     """Hidden layers with ReLU on the features; a linear path beside them."""
 
-    def __init__(self, features: int, clusters: int, hidden: int, layers: int) -> None:
+    def __init__(self, features: int, scores: int, hidden: int, layers: int) -> None:
         super().__init__()
         sizes = [features, *[hidden] * layers]
         parts: list[nn.Module] = []
         for a, b in pairwise(sizes):
             parts += [nn.Linear(a, b), nn.ReLU()]
         self.body = nn.Sequential(*parts)
-        self.head = nn.Linear(hidden, 2 * clusters)
-        self.direct = nn.Linear(features, 2 * clusters, bias=False)
+        self.head = nn.Linear(hidden, scores)
+        self.direct = nn.Linear(features, scores, bias=False)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.direct.weight)
 
     def forward(self, features: Any) -> Any:
-        """(n, 2M) scores of (n, d) features."""
+        """(n, scores) of (n, d) features."""
         return self.head(self.body(features)) + self.direct(features)
+
+
+class SeparateNetworks(nn.Module):
+    """One fully connected network a score: they share no weight."""
+
+    def __init__(self, features: int, scores: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(
+            FullyConnected(features, 1, hidden, layers) for _ in range(scores)
+        )
+
+    def forward(self, features: Any) -> Any:
+        """(n, scores) of (n, d) features."""
+        return torch.cat([part(features) for part in self.parts], dim=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +103,23 @@ class GraphNetwork(nn.Module):
 
     def forward(self, graphs: GraphTensors) -> Any:
         """(n, 2M) scores of n graphs."""
+        state = torch.cat([self.states(graphs), graphs.node], dim=1)
+        time = self._sum(nn.functional.softplus(self.time(state)), graphs)
+        return torch.cat([torch.log(time), self._sum(self.success(state), graphs)], dim=1)
+
+    def embed(self, graphs: GraphTensors) -> Any:
+        """(n, hidden) sums of the operators' last states: the features of n graphs."""
+        return self._sum(self.states(graphs), graphs)
+
+    def states(self, graphs: GraphTensors) -> Any:
+        """(nodes, hidden) states of the operators after the last round."""
         state = torch.relu(self.enter(graphs.node))
         for step in self.rounds:
             before, after = torch.zeros_like(state), torch.zeros_like(state)
             before.index_add_(0, graphs.head, state[graphs.tail])
             after.index_add_(0, graphs.tail, state[graphs.head])
             state = state + torch.relu(step(torch.cat([state, before, after], dim=1)))
-        state = torch.cat([state, graphs.node], dim=1)
-        time = self._sum(nn.functional.softplus(self.time(state)), graphs)
-        return torch.cat([torch.log(time), self._sum(self.success(state), graphs)], dim=1)
+        return state
 
     @staticmethod
     def _sum(values: Any, graphs: GraphTensors) -> Any:
@@ -107,11 +132,12 @@ class NetworkKind:
     """What makes a module of the same shape again.
 
     Attributes:
-        name: ``mlp``, ``gnn`` or ``module`` (one of the user's own).
-        features: Number of features.
+        name: ``mlp``, ``gnn``, ``gnn+mlp`` or ``module`` (one of the user's own).
+        features: Number of features that the module reads.
         clusters: Number of clusters M.
         hidden: Width.
         layers: Layers or rounds.
+        trunk: ``shared`` or ``separate``; see :class:`walras.predict.Training`.
     """
 
     name: str
@@ -119,6 +145,7 @@ class NetworkKind:
     clusters: int
     hidden: int
     layers: int
+    trunk: str = "shared"
 
     @property
     def on_graphs(self) -> bool:
@@ -133,8 +160,9 @@ class NetworkKind:
         """
         if self.name == "gnn":
             return GraphNetwork(self.clusters, self.hidden, self.layers)
-        if self.name == "mlp":
-            return FullyConnected(self.features, self.clusters, self.hidden, self.layers)
+        if self.name in FULLY_CONNECTED:
+            made = SeparateNetworks if self.trunk == "separate" else FullyConnected
+            return made(self.features, 2 * self.clusters, self.hidden, self.layers)
         if own is None:
             raise InputError(
                 "was trained with a torch module of your own",
@@ -163,6 +191,8 @@ class NetworkModel:
         scale: (M,) seconds: mean time of each cluster.
         mean: (d,) subtracted from the features.
         spread: (d,) by which they are divided.
+        embedding: Of ``gnn+mlp``: the graph network whose embeddings of the tasks' graphs are the
+            features; it is fixed.
     """
 
     kind: NetworkKind
@@ -170,6 +200,7 @@ class NetworkModel:
     scale: Floats
     mean: Floats
     spread: Floats
+    embedding: GraphNetwork | None = None
 
     def inputs(self, tasks: Tasks) -> Any:
         """The tasks as the module reads them.
@@ -179,6 +210,8 @@ class NetworkModel:
         """
         if self.kind.on_graphs:
             return graph_tensors(tasks)
+        if self.embedding is not None:
+            return self._scaled(embedded(self.embedding, tasks))
         if tasks.features.shape[1] != len(self.mean):
             raise InputError(
                 f"have {tasks.features.shape[1]} columns",
@@ -186,7 +219,10 @@ class NetworkModel:
                 allowed=f"the {len(self.mean)} columns that the model was trained on",
                 remedy="make the features as for training",
             )
-        return torch.from_numpy((tasks.features - self.mean) / self.spread).float()
+        return self._scaled(tasks.features)
+
+    def _scaled(self, features: Floats) -> Any:
+        return torch.from_numpy((features - self.mean) / self.spread).float()
 
     def scores(self, inputs: Any) -> Any:
         """(n, 2M) scores, differentiable in the module's parameters.
@@ -230,8 +266,23 @@ class NetworkModel:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Shape, scales and weights."""
         arrays = {f"weight.{k}": v.numpy() for k, v in self.module.state_dict().items()}
+        if self.embedding is not None:
+            own = self.embedding.state_dict().items()
+            arrays |= {f"embedding.{k}": v.numpy() for k, v in own}
         arrays |= {"scale": self.scale, "mean": self.mean, "spread": self.spread}
         return {"kind": "network", "shape": asdict(self.kind)}, arrays
+
+
+def embedded(network: GraphNetwork, tasks: Tasks) -> Floats:
+    """(N, hidden) a graph network's features of tasks.
+
+    Raises:
+        InputError: The tasks have no graphs.
+    """
+    network.eval()
+    with torch.no_grad():
+        found: Floats = network.embed(graph_tensors(tasks)).double().numpy()
+    return found
 
 
 def graph_tensors(tasks: Tasks) -> GraphTensors:
@@ -266,14 +317,12 @@ def restore(state: dict[str, Any], arrays: Arrays, own: Callable[[], Any] | None
         InputError: A module of the user's own is needed, or does not fit the weights.
     """
     kind = NetworkKind(**state["shape"])
-    module = kind.build(own)
-    weights = {
-        k.removeprefix("weight."): torch.from_numpy(np.array(v))
-        for k, v in arrays.items()
-        if k.startswith("weight.")
-    }
+    module, embedding = kind.build(own), None
     try:
-        module.load_state_dict(weights)
+        module.load_state_dict(_weights(arrays, "weight."))
+        if kind.name == EMBEDDED:
+            embedding = GraphNetwork(kind.clusters, kind.hidden, kind.layers)
+            embedding.load_state_dict(_weights(arrays, "embedding."))
     except RuntimeError as error:
         raise InputError(
             f"does not fit the saved weights: {error}",
@@ -281,4 +330,14 @@ def restore(state: dict[str, Any], arrays: Arrays, own: Callable[[], Any] | None
             allowed="the module that was trained",
             remedy="pass the same one",
         ) from error
-    return NetworkModel(kind, module, arrays["scale"], arrays["mean"], arrays["spread"])
+    scales = arrays["scale"], arrays["mean"], arrays["spread"]
+    return NetworkModel(kind, module, *scales, embedding)
+
+
+def _weights(arrays: Arrays, prefix: str) -> dict[str, Any]:
+    """The weights of a module, from the arrays whose names begin so."""
+    return {
+        k.removeprefix(prefix): torch.from_numpy(np.array(v))
+        for k, v in arrays.items()
+        if k.startswith(prefix)
+    }
