@@ -19,7 +19,9 @@ from walras.domains.traffic_engineering.baselines import (
 from walras.domains.traffic_engineering.candidates import candidate_paths
 from walras.domains.traffic_engineering.edge_form import max_total_flow_by_link
 from walras.domains.traffic_engineering.evaluate import Evaluation, evaluate
+from walras.domains.traffic_engineering.figret import Figret, load_figret
 from walras.domains.traffic_engineering.flows import read_flows
+from walras.domains.traffic_engineering.learned_policy import LearnedPolicy, learned_policy
 from walras.domains.traffic_engineering.matrices import joined_traffic, load_traffic
 from walras.domains.traffic_engineering.network import Network, random_failures
 from walras.domains.traffic_engineering.objectives import (
@@ -45,6 +47,8 @@ from walras.domains.traffic_engineering.traffic import (
 __all__ = [
     "Baseline",
     "Evaluation",
+    "Figret",
+    "LearnedPolicy",
     "Network",
     "Paths",
     "TrafficSeries",
@@ -57,6 +61,8 @@ __all__ = [
     "fluctuating_series",
     "gravity_traffic",
     "joined_traffic",
+    "learned_policy",
+    "load_figret",
     "load_topology",
     "load_traffic",
     "lognormal_traffic",
