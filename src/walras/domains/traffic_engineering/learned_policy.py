@@ -120,10 +120,10 @@ def learned_policy(
         >>> import torch
         >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
         >>> paths = te.candidate_paths(net, k=2, cache=False)
-        >>> demand = [[0, 4, 8], [0, 0, 3], [0, 0, 0]]
+        >>> demand = [[0, 4, 12], [0, 0, 3], [0, 0, 0]]
         >>> policy = te.learned_policy(paths, [demand], steps=200, rate=0.02)
         >>> load = paths.loads(policy.flow(demand)) / net.capacity
-        >>> bool(load.max() < 0.8)  # 0.733 is the least that can be; an equal split has 0.9
+        >>> bool(load.max() < 1.1)  # 16/15 is the least that can be; an equal split has 1.2
         True
     """
     of_kind(paths, Paths, "paths")
