@@ -29,3 +29,18 @@ def need_torch(what: str, otherwise: str = "what needs no torch") -> None:
             allowed=otherwise,
             remedy=install_hint("torch"),
         )
+
+
+def need_pyarrow() -> None:
+    """Refuse politely where pyarrow is not installed.
+
+    Raises:
+        EngineError: It is not installed.
+    """
+    if importlib.util.find_spec("pyarrow") is None:
+        raise EngineError(
+            "pyarrow is not installed",
+            where="Parquet files",
+            allowed="CSV files without it",
+            remedy=install_hint("parquet"),
+        )

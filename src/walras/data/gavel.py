@@ -14,13 +14,15 @@ import pandas as pd
 
 from walras import checks
 from walras.data.dataset import Source
-from walras.data.store import unreadable
+from walras.data.store import unpacked, unreadable
 from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
 NAME = "gavel"
 FILE = "simulation_throughputs.json"
 CLUSTERS = ("v100", "p100", "k80")
+
+_DAMAGED = (OSError, EOFError, ValueError, SyntaxError, KeyError, TypeError, AttributeError)
 
 Measurements = Mapping[str, Mapping[tuple[str, int], float]]
 """Steps per second of a job running alone: cluster -> (job type, scale factor) -> steps/s."""
@@ -97,17 +99,29 @@ def read(folder: Path) -> GavelThroughputs:
     """Read the measured throughputs.
 
     Args:
-        folder: Holds ``simulation_throughputs.json``: cluster -> "('job type', scale factor)" ->
-            {"null": steps/s alone, "('other', scale)": [steps/s of each, co-located]}.
+        folder: Holds ``simulation_throughputs.json``.
 
     Raises:
         DataError: The file is not what it should be.
     """
-    path = folder / FILE
+    return read_throughputs(folder / FILE, str(folder))
+
+
+def read_throughputs(path: Path, origin: str = "") -> GavelThroughputs:
+    """Read throughputs in Gavel's form, such as those of Shockwave.
+
+    Args:
+        path: JSON: cluster -> "('job type', scale factor)" -> {"null": steps/s alone,
+            "('other', scale)": [steps/s of each, co-located]}; unpacked where it ends in .gz.
+        origin: Where they come from, in words; the path if empty.
+
+    Raises:
+        DataError: The file is not what it should be.
+    """
     try:
-        alone = _alone(json.loads(path.read_text(encoding="utf-8")))
-        return assemble(alone, "measured", str(folder))
-    except (OSError, ValueError, SyntaxError, KeyError, TypeError, AttributeError) as error:
+        raw = unpacked(path) if path.suffix == ".gz" else path.read_bytes()
+        return assemble(_alone(json.loads(raw.decode("utf-8"))), "measured", origin or str(path))
+    except _DAMAGED as error:
         raise unreadable(NAME, path, error) from error
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from walras.simulate.cluster import Cluster
 from walras.simulate.finish_time import UNFAIR, finish_time_ratios
+from walras.simulate.formats.imported import Imported
+from walras.simulate.formats.load import import_trace, load_trace
+from walras.simulate.formats.raw import Refusal
+from walras.simulate.formats.registry import FORMATS, Format
 from walras.simulate.gavel_trace import gavel_trace
-from walras.simulate.load_trace import FORMATS, load_trace
 from walras.simulate.metrics import by_kind, summary
 from walras.simulate.result import STATES, Run
 from walras.simulate.run import run
@@ -20,11 +23,15 @@ __all__ = [
     "STATES",
     "UNFAIR",
     "Cluster",
+    "Format",
+    "Imported",
+    "Refusal",
     "Run",
     "Trace",
     "by_kind",
     "finish_time_ratios",
     "gavel_trace",
+    "import_trace",
     "load_trace",
     "run",
     "summary",

@@ -12,8 +12,8 @@ from walras import checks
 from walras.errors import DataError, InputError
 from walras.files import reason_of
 from walras.simulate.cluster import Cluster
+from walras.simulate.formats.load import load_trace
 from walras.simulate.gavel_trace import gavel_trace
-from walras.simulate.load_trace import load_trace
 from walras.simulate.trace import Trace
 
 EXAMPLE = """\

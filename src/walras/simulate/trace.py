@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from walras.errors import InputError
 from walras.rounds.fields import count_of, take, take_texts
 from walras.simulate.cluster import Cluster
-from walras.types import Floats, Longs
+from walras.types import Bools, Floats, Longs
 
 _MOST = 1e300
 _MOST_SIZE = 2**31
@@ -142,16 +142,7 @@ class Trace:
         Raises:
             InputError: The trace knows no speeds on a type, or a job can run nowhere.
         """
-        unknown = [name for name in cluster.types if name not in self.types]
-        if unknown:
-            raise InputError(
-                f"has type {unknown[0]!r}, on which the trace knows no speeds",
-                where="cluster",
-                allowed=", ".join(self.types),
-                remedy="leave out the type, or give its speeds",
-            )
-        speed = self.speed[:, [self.types.index(name) for name in cluster.types]].copy()
-        speed[self.size[:, None] > cluster.workers[None, :]] = 0.0
+        speed = self._speed_on(cluster)
         stuck = np.flatnonzero(speed.max(axis=1) <= 0.0)
         if len(stuck):
             j = int(stuck[0])
@@ -162,6 +153,51 @@ class Trace:
                 allowed=f"jobs that fit in {cluster}",
                 remedy="take a larger cluster, or leave the job out",
             )
+        return speed
+
+    def fits(self, cluster: Cluster) -> Bools:
+        """Which jobs can run on a cluster.
+
+        Args:
+            cluster: The cluster.
+
+        Returns:
+            (N,) truths: a job has a speed on a type that has as many workers as it needs.
+
+        Raises:
+            InputError: The trace knows no speeds on a type of the cluster.
+        """
+        return np.asarray(self._speed_on(cluster).max(axis=1) > 0.0)
+
+    def only(self, chosen: Bools | Longs) -> Trace:
+        """The trace of some of its jobs.
+
+        Args:
+            chosen: (N,) truths, or ascending positions.
+
+        Returns:
+            The trace, with the same types and source.
+        """
+        rows = np.arange(len(self))[chosen]
+        fields: dict[str, Any] = {
+            name: tuple(getattr(self, name)[j] for j in rows) for name in ("name", "kind")
+        }
+        for name in ("size", "steps", "weight", "arrival", "speed"):
+            fields[name] = getattr(self, name)[rows]
+        return replace(self, **fields)
+
+    def _speed_on(self, cluster: Cluster) -> Floats:
+        """(N, T) speeds on a cluster's types; 0 where a job needs more workers than there are."""
+        unknown = [name for name in cluster.types if name not in self.types]
+        if unknown:
+            raise InputError(
+                f"has type {unknown[0]!r}, on which the trace knows no speeds",
+                where="cluster",
+                allowed=", ".join(self.types),
+                remedy="leave out the type, or give its speeds",
+            )
+        speed = self.speed[:, [self.types.index(name) for name in cluster.types]].copy()
+        speed[self.size[:, None] > cluster.workers[None, :]] = 0.0
         return speed
 
     def frame(self) -> pd.DataFrame:

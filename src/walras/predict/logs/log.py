@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from walras.errors import DataError, EngineError, InputError
-from walras.extras import install_hint
+from walras.errors import DataError, InputError
+from walras.extras import need_pyarrow
 from walras.files import reason_of, replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
 from walras.predict.graphs.graph import TaskGraph, closed_form
@@ -202,7 +201,7 @@ def read_log(path: str | Path | pd.DataFrame) -> TaskLog:
     ragged: tuple[int, ...] = ()
     try:
         if path.suffix.lower() in _PARQUET:
-            _need_pyarrow()
+            need_pyarrow()
             table = pd.read_parquet(path)
         else:
             lines = read_csv(path, COLUMNS)
@@ -220,16 +219,6 @@ def _columns(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
         if count != 1:
             raise _unusable(f"has {'no' if not count else 'more than one'} column '{name}'", path)
     return table[list(COLUMNS)]
-
-
-def _need_pyarrow() -> None:
-    if find_spec("pyarrow") is None:
-        raise EngineError(
-            "pyarrow is not installed",
-            where="Parquet files",
-            allowed="CSV files without it",
-            remedy=install_hint("parquet"),
-        )
 
 
 def _unusable(what: str, path: str | Path) -> DataError:
@@ -250,7 +239,7 @@ def write_log(runs: pd.DataFrame, path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix.lower() in _PARQUET:
-        _need_pyarrow()
+        need_pyarrow()
         with replacing(path) as fresh:
             runs.to_parquet(fresh, index=False)
     else:

@@ -85,12 +85,14 @@ class Lines:
         rows: Cells, one a column.
         numbers: Number of each row.
         ragged: Numbers of lines with more or fewer cells than the header.
+        line_of: Line of the file, from 1, in which each number's row ends; of the header at 0.
     """
 
     header: tuple[str, ...]
     rows: list[list[str]]
     numbers: list[int]
     ragged: tuple[int, ...]
+    line_of: tuple[int, ...]
 
 
 def read_csv(path: str | Path, columns: Sequence[str] = ()) -> Lines:
@@ -108,17 +110,23 @@ def read_csv(path: str | Path, columns: Sequence[str] = ()) -> Lines:
     lines = io.StringIO(text, newline="")
     try:
         reader = csv.reader(lines, delimiter=_separator(text, columns), strict=True)
-        found = [[cell.strip() for cell in row] for row in reader if any(map(str.strip, row))]
+        numbered = [
+            (reader.line_num, [cell.strip() for cell in row])
+            for row in reader
+            if any(map(str.strip, row))
+        ]
     except csv.Error as error:
         raise ValueError(f"line {reader.line_num}: {error}") from error
-    if not found:
+    if not numbered:
         raise ValueError("the file is empty")
+    found = [row for _, row in numbered]
     header = _trimmed(found[0], 0)
     width = len(header)
     rows = [row if len(row) == width else _trimmed(row, width) for row in found[1:]]
     good = [k for k, row in enumerate(rows) if len(row) == width]
     ragged = tuple(k + 1 for k, row in enumerate(rows) if len(row) != width)
-    return Lines(tuple(header), [rows[k] for k in good], [k + 1 for k in good], ragged)
+    line_of = tuple(line for line, _ in numbered)
+    return Lines(tuple(header), [rows[k] for k in good], [k + 1 for k in good], ragged, line_of)
 
 
 def _trimmed(row: list[str], width: int) -> list[str]:

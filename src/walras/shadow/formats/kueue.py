@@ -19,8 +19,8 @@ import pandas as pd
 
 from walras.errors import DataError
 from walras.files import reason_of
+from walras.predict.logs.moments import moments
 from walras.predict.logs.text import read_text
-from walras.shadow.formats.times import moments
 from walras.shadow.jobs import Rows
 
 COMMAND = "kubectl get workloads,events -A -o json > kueue.json"

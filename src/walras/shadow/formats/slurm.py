@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from walras.errors import DataError
+from walras.predict.logs.moments import moments
 from walras.predict.logs.sacct import STATES, UNFINISHED, is_step, read_rows, seconds_of, state_of
-from walras.shadow.formats.times import moments
 from walras.shadow.jobs import Rows
 
 COMMAND = (

@@ -9,8 +9,8 @@ import pandas as pd
 
 from walras.errors import DataError
 from walras.files import reason_of
+from walras.predict.logs.moments import moments
 from walras.predict.logs.text import read_csv
-from walras.shadow.formats.times import moments
 from walras.shadow.jobs import Rows
 
 NEEDED = ("submit", "start", "end", "cluster", "outcome")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from walras.shadow.formats.times import moments
+from walras.predict.logs.moments import moments
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""Rules about good rows, whatever the format."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from walras import DataError, data
+from walras.simulate import import_trace
+from walras.simulate.formats.make import Rules, make
+from walras.simulate.formats.raw import Raw
+
+OWN = {name: name for name in ("name", "size", "seconds", "arrival", "weight", "type")}
+
+
+def _raw(rows: list[dict[str, Any]]) -> Raw:
+    return Raw(pd.DataFrame(rows, dtype=object), np.arange(1, len(rows) + 1))
+
+
+def _rules(raw: Raw, **more: Any) -> Rules:
+    return Rules("jobs", {k: v for k, v in OWN.items() if k in raw.table}, **more)
+
+
+CELLS = st.one_of(
+    st.integers(1, 40),
+    st.sampled_from(["", "x", "nan", "inf", "-1", "0", "1", "2.5", "1e400", None]),
+    st.floats(),
+)
+ROWS = st.lists(
+    st.fixed_dictionaries(dict.fromkeys(("size", "seconds", "arrival", "weight"), CELLS)),
+    min_size=1,
+    max_size=12,
+)
+
+
+def _number(cell: Any, default: float) -> float:
+    if cell is None or cell == "" or cell != cell:
+        return default
+    return math.nan if cell == "x" else float(cell)
+
+
+def _is_good(row: dict[str, Any]) -> bool:
+    size = _number(row["size"], 1.0)
+    seconds, weight = _number(row["seconds"], math.nan), _number(row["weight"], 1.0)
+    arrival = _number(row["arrival"], math.nan)
+    whole = 1 <= size <= 2**31 and size == int(size)
+    return whole and 0 < seconds <= 1e15 and 0 < weight <= 1e15 and 0 <= arrival <= 1e15
+
+
+@given(ROWS)
+def test_every_row_is_a_good_job_or_refused_with_a_reason(rows: list[dict[str, Any]]) -> None:
+    raw = _raw(rows)
+    good = [k for k, row in enumerate(rows, 1) if _is_good(row)]
+    if not good or 2 * len(good) < len(rows):
+        with pytest.raises(DataError):
+            make(raw, _rules(raw))
+        return
+    found = make(raw, _rules(raw))
+    assert sorted(found.row) == good
+    assert sorted([*found.row, *(bad.row for bad in found.refused)]) == list(raw.row)
+    assert all(bad.field and bad.reason for bad in found.refused)
+    assert (np.diff(found.trace.arrival) >= 0).all()
+
+
+def test_the_first_field_that_is_wrong_is_named_and_names_stand_once() -> None:
+    good: list[dict[str, Any]] = [
+        {"name": f"g{k}", "size": 1, "seconds": 5, "arrival": 0} for k in range(4)
+    ]
+    bad: list[dict[str, Any]] = [
+        {"name": "g1", "size": 1, "seconds": 5, "arrival": 0},
+        {"name": "b", "size": 2.5, "seconds": -1, "arrival": 0},
+        {"name": "c", "size": None, "seconds": "long", "arrival": 0},
+        {"name": "d", "size": 1, "seconds": 5, "arrival": ""},
+    ]
+    raw = _raw(good + bad)
+    found = make(raw, _rules(raw))
+    assert [str(one) for one in found.refused] == [
+        "line 5: name is 'g1', as that of a row before",
+        "line 6: size is 2.5, not a whole number above 0",
+        "line 7: seconds is 'long', not a number above 0",
+        "line 8: arrival is missing, not a number 0 or more",
+    ]
+
+
+def test_types_may_be_named_with_speeds() -> None:
+    raw = _raw([{"seconds": 60, "arrival": 0}])
+    trace = make(raw, _rules(raw, types={"v100": 1.0, "k80": 0.4})).trace
+    assert trace.seconds("k80").tolist() == [150.0]
+
+
+def test_a_type_that_is_not_among_the_named_ones_is_refused() -> None:
+    rows = [{"seconds": 60, "arrival": 0, "type": name} for name in ("a|b", "", "c")]
+    raw = _raw(rows)
+    found = make(raw, _rules(raw, types={"b": 2.0}))
+    assert found.trace.speed.tolist() == [[2.0], [2.0]]
+    assert str(found.refused[0]) == "line 3: type is 'c', none of b"
+
+
+def test_measured_speeds_serve_any_format_that_names_classes(tmp_path: Path) -> None:
+    speeds = data.load("gavel", synthetic=True)
+    path = tmp_path / "jobs.csv"
+    path.write_text("kind,size,arrival,seconds\nA3C,1,0,10\nA4C,1,0,10\n", encoding="utf-8")
+    found = import_trace(path, speeds=speeds)
+    column = speeds.throughput[:, speeds.columns(["A3C"], [1])[0]]
+    assert found.trace.speed.tolist() == [column.tolist()]
+    assert found.trace.seconds().tolist() == pytest.approx([10.0])
+    assert str(found.refused[0]) == "line 3: job type 'A4C' is unknown; did you mean 'A3C'?"
