@@ -13,6 +13,7 @@ from walras.policies.leximin import leximin
 from walras.policies.makespan import makespan
 from walras.policies.max_min import max_min
 from walras.policies.named import NAMED, named
+from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.policies.pop import pop
 from walras.policies.predicted import predicted
 from walras.policies.proportional import proportional_fairness
@@ -23,10 +24,13 @@ from walras.policies.total_throughput import total_throughput
 __all__ = [
     "NAMED",
     "allox",
+    "best_fit",
     "dede",
     "exchange",
+    "fastest_cluster",
     "fifo",
     "finish_time_fairness",
+    "first_fit",
     "hierarchical",
     "las",
     "leximin",

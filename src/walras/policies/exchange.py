@@ -26,7 +26,8 @@ def exchange(
 
     Args:
         settings: Of the search; the defaults if None. The rules are the snapshot's.
-        predict: What is predicted of tasks; equal times and sure success if None.
+        predict: What is predicted of tasks, as ``tasks.predict`` of a
+            :class:`walras.simulate.TaskTrace`; equal times and sure success if None.
         seed: Of the random placements and of ties.
         time_limit: Seconds of a round; without one, the same snapshot gives the same bytes.
 

@@ -15,6 +15,7 @@ from walras.rounds.files import load
 from walras.rounds.forecast import Forecast, Predict, prior
 from walras.rounds.jobs import JobsSnapshot
 from walras.rounds.parts import STATES, Clusters, FeatureSet, Rest, Rules, Tasks, Tenants
+from walras.rounds.planned import planned
 from walras.rounds.shares import Shares
 from walras.rounds.snapshot import Snapshot
 
@@ -42,5 +43,6 @@ __all__ = [
     "check",
     "check_shares",
     "load",
+    "planned",
     "prior",
 ]

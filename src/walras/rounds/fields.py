@@ -52,6 +52,34 @@ def checked(
     Raises:
         InputError: It has another shape, or a number outside the range.
     """
+    made, same = _converted(given, where, kind)
+    if made.shape != shape or not (same or made.size == 0):
+        raise InputError(
+            f"has shape {made.shape}"
+            if made.shape != shape
+            else f"has numbers that are no {np.dtype(kind).name}",
+            where=where,
+            allowed=f"shape {shape}, {np.dtype(kind).name}",
+            remedy="give one entry each, in order",
+        )
+    numbers = made.size and kind is not np.bool_
+    if numbers and not (made.min() >= low and made.max() <= high):  # NaN is neither
+        at = int(np.argmin(((made >= low) & (made <= high)).ravel()))
+        raise InputError(
+            f"is {made.ravel()[at]}",
+            where=f"{where}[{at}]" if made.ndim else where,
+            allowed=f"{low:g} to {high:g}",
+            remedy="correct it",
+        )
+    view = made.view()
+    view.flags.writeable = False
+    return view
+
+
+def _converted(given: object, where: str, kind: type[np.generic]) -> tuple[Array, bool]:
+    """An array of a type, and whether it has the same numbers as what was given."""
+    if isinstance(given, np.ndarray) and given.dtype == kind and given.flags.c_contiguous:
+        return given, True
     try:
         found = np.asarray(given)
         if found.dtype.kind in "USc":
@@ -64,28 +92,7 @@ def checked(
             same = bool(np.array_equal(made, found, equal_nan=found.dtype.kind == "f"))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"is not numeric: {error}", where=where, allowed="numbers") from error
-    if made.shape != shape or not (same or made.size == 0):
-        raise InputError(
-            f"has shape {made.shape}"
-            if made.shape != shape
-            else f"has numbers that are no {np.dtype(kind).name}",
-            where=where,
-            allowed=f"shape {shape}, {np.dtype(kind).name}",
-            remedy="give one entry each, in order",
-        )
-    if made.size and kind is not np.bool_:
-        good = (made >= low) & (made <= high)
-        if not good.all():
-            at = int(np.argmin(good.ravel()))
-            raise InputError(
-                f"is {made.ravel()[at]}",
-                where=f"{where}[{at}]" if made.ndim else where,
-                allowed=f"{low:g} to {high:g}",
-                remedy="correct it",
-            )
-    view = made.view()
-    view.flags.writeable = False
-    return view
+    return made, same
 
 
 def count_of(given: object, where: str, known: Collection[str], more: Iterable[str]) -> int:

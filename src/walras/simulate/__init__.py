@@ -1,7 +1,7 @@
 """Clusters in virtual time: traces of jobs, and what a policy makes of them round by round.
 
-No solver is imported here: a policy is a function from a snapshot of a round to shares of time,
-such as those of :mod:`walras.policies`.
+No solver is imported here: a policy is a function from a snapshot of a round to shares of time, or
+to placements of tasks on clusters with slots, such as those of :mod:`walras.policies`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from walras.simulate.formats.raw import Refusal
 from walras.simulate.formats.registry import FORMATS, Format
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.metrics import by_kind, summary
+from walras.simulate.placed import Outage, PlacedRun, Slots, TaskTrace, draw_tasks
 from walras.simulate.result import STATES, Run
 from walras.simulate.run import run
 from walras.simulate.trace import Trace
@@ -25,10 +26,15 @@ __all__ = [
     "Cluster",
     "Format",
     "Imported",
+    "Outage",
+    "PlacedRun",
     "Refusal",
     "Run",
+    "Slots",
+    "TaskTrace",
     "Trace",
     "by_kind",
+    "draw_tasks",
     "finish_time_ratios",
     "gavel_trace",
     "import_trace",

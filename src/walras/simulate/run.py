@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from walras.progress import OnProgress, Progress
 from walras.rounds import Shares
 from walras.simulate.cluster import Cluster
 from walras.simulate.ledger import Ledger
+from walras.simulate.placed import PlacedRun, Placer, Slots, TaskTrace, run_placed
 from walras.simulate.result import Run
 from walras.simulate.rounds_log import COLUMNS, RoundsLog
 from walras.simulate.time_shared import Policy, World, exact_shares
@@ -32,7 +33,11 @@ from walras.types import Bools, Floats, Longs
 _CHUNK = 1024  # rounds between two looks at progress
 _TELL = 0.2  # seconds between two calls of on_progress
 
+Measured = slice | Sequence[int] | Bools | Longs | None
+"""Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None."""
 
+
+@overload
 def run(
     trace: Trace,
     cluster: Cluster,
@@ -40,7 +45,35 @@ def run(
     *,
     round_seconds: float = 360.0,
     seed: int = 0,
-    measured: slice | Sequence[int] | Bools | Longs | None = None,
+    measured: Measured = None,
+    between_decisions: float = 1920.0,
+    whole_steps: bool = True,
+    ledger: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Run: ...
+
+
+@overload
+def run(
+    trace: Trace | TaskTrace,
+    cluster: Slots,
+    policy: Placer,
+    *,
+    round_seconds: float = 360.0,
+    seed: int = 0,
+    measured: Measured = None,
+    on_progress: OnProgress | None = None,
+) -> PlacedRun: ...
+
+
+def run(
+    trace: Trace | TaskTrace,
+    cluster: Cluster | Slots,
+    policy: Policy | Placer,
+    *,
+    round_seconds: float = 360.0,
+    seed: int = 0,
+    measured: Measured = None,
     between_decisions: float = 1920.0,
     whole_steps: bool = True,
     ledger: bool = False,
@@ -55,18 +88,29 @@ def run(
     then; its workers are free with the next round. Source of the mechanism and of the defaults:
     Narayanan et al., OSDI 2020, section 5, and its authors' simulator.
 
+    On clusters with slots, tasks are placed: a round is held at the next multiple of
+    ``round_seconds`` after something changed, where tasks wait and slots are free. A task runs on
+    its cluster until it ends; one that fails, or is lost with its cluster, waits again until its
+    attempts are used up. Then the run ends when every measured task has succeeded, failed for good
+    or expired.
+
     Args:
-        trace: The jobs.
-        cluster: The workers.
+        trace: The jobs; for ``Slots`` also a :class:`walras.simulate.TaskTrace`.
+        cluster: The workers: a :class:`walras.simulate.Cluster` that is shared in time, or
+            :class:`walras.simulate.Slots`.
         policy: From a :class:`walras.rounds.JobsSnapshot` to :class:`walras.rounds.Shares`. A
-            decision that breaks a rule is noted and the last good one stays in force.
+            decision that breaks a rule is noted and the last good one stays in force. For ``Slots``
+            from a :class:`walras.rounds.Snapshot` to a :class:`walras.rounds.Decision`; one that
+            breaks a rule places nothing.
         round_seconds: Length of a round, seconds; 0 realises shares exactly, and decides at every
             arrival and end.
-        seed: Of the order in which rounds fill types where the policy knows no speeds.
+        seed: Of the order in which rounds fill types where the policy knows no speeds; for
+            ``Slots``, of the runs that fail.
         measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
-        between_decisions: Least seconds between two decisions.
-        whole_steps: Whether a round does whole steps of a job, as training does.
-        ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`.
+        between_decisions: Least seconds between two decisions; not for ``Slots``.
+        whole_steps: Whether a round does whole steps of a job, as training does; not for ``Slots``.
+        ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
+            on ``Slots`` always does.
         on_progress: Called a few times a second with a :class:`walras.progress.Progress` that
             counts measured jobs that have ended; True stops the run there.
 
@@ -86,6 +130,16 @@ def run(
         (True, 20, 20)
     """
     length = checks.number(round_seconds, "round_seconds", 0.0)
+    if isinstance(cluster, Slots):
+        return _placed(trace, cluster, cast("Placer", policy), length, seed, measured, on_progress)
+    if not isinstance(trace, Trace):
+        raise InputError(
+            f"is a {type(trace).__name__}, and the cluster is time-shared",
+            where="trace",
+            allowed="a Trace",
+            remedy="run tasks on Slots: clusters with slots",
+        )
+    policy = cast("Policy", policy)
     wait = checks.number(between_decisions, "between_decisions", 0.0)
     world = World.start(
         trace, cluster, _measured(measured, len(trace)), length, wait, checks.whole(seed, "seed")
@@ -105,7 +159,28 @@ class _Books(NamedTuple):
     ledger: Ledger
 
 
-def _measured(given: slice | Sequence[int] | Bools | Longs | None, n: int) -> Bools:
+def _placed(
+    trace: Trace | TaskTrace,
+    slots: Slots,
+    policy: Placer,
+    length: float,
+    seed: int,
+    measured: Measured,
+    on_progress: OnProgress | None,
+) -> PlacedRun:
+    tasks = TaskTrace.from_trace(trace) if isinstance(trace, Trace) else trace
+    return run_placed(
+        tasks,
+        slots,
+        policy,
+        round_seconds=length,
+        seed=checks.whole(seed, "seed"),
+        measured=_measured(measured, len(tasks)),
+        on_progress=on_progress,
+    )
+
+
+def _measured(given: Measured, n: int) -> Bools:
     chosen = np.zeros(n, np.bool_)
     try:
         chosen[slice(None) if given is None else given] = True

@@ -1,0 +1,237 @@
+"""A run of tasks on clusters with slots: what became of each task, run and round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from walras.simulate.placed.world import (
+    EXPIRED,
+    FAILED,
+    GOING,
+    GOOD,
+    NEW,
+    OUTCOMES,
+    QUEUED,
+    RUNNING,
+    SUCCEEDED,
+    WAITING,
+    World,
+)
+from walras.simulate.result import Run
+from walras.types import Floats, Longs
+
+_STATES = {
+    NEW: "not arrived",
+    WAITING: "waiting",
+    QUEUED: "waiting",
+    RUNNING: "running",
+    SUCCEEDED: "ended",
+    FAILED: "failed",
+    EXPIRED: "expired",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedRun(Run):
+    """A finished run of tasks: a :class:`walras.simulate.Run` whose types are clusters.
+
+    ``ended`` is when a task succeeded, ``alone`` its true times, and ``value`` of a round its
+    predicted makespan. Beside the fields of :class:`walras.simulate.Run` there are:
+
+    Attributes:
+        tenant: (N,) who each task is of.
+        priority: (N,) its priority.
+        deadline: (N,) time by which it must be placed.
+        attempts: (N,) how often it was placed.
+        settled: (N,) when it succeeded, failed for good or expired; NaN where it did not.
+        fate: (N,) what has become of it: ``ended``, ``failed``, ``expired``, ...
+        run_task: (K,) task of each run, in order of their starts.
+        run_cluster: (K,) cluster of each run.
+        run_offered: (K,) when it was placed.
+        run_began: (K,) when it began.
+        run_ended: (K,) when it ended; NaN where it had not.
+        run_outcome: (K,) how it ended: an index into ``succeeded``, ``failed``, ``lost`` (with its
+            cluster), ``running``.
+        placed: (L,) tasks placed in each round.
+        fallback: (L,) whether the decision was a fallback.
+
+    Example:
+        >>> import walras as wl
+        >>> tasks = wl.simulate.TaskTrace.of(["a", "b"], seconds=[[60.0], [30.0]])
+        >>> slots = wl.simulate.Slots({"cluster 0": 1})
+        >>> run = wl.simulate.run(tasks, slots, wl.policies.first_fit(), round_seconds=0)
+        >>> run.completion.tolist(), run.runs["cluster"].tolist()
+        ([60.0, 90.0], ['cluster 0', 'cluster 0'])
+    """
+
+    tenant: tuple[str, ...]
+    priority: Longs
+    deadline: Floats
+    attempts: Longs
+    settled: Floats
+    fate: tuple[str, ...]
+    run_task: Longs
+    run_cluster: Longs
+    run_offered: Floats
+    run_began: Floats
+    run_ended: Floats
+    run_outcome: Longs
+    placed: Floats
+    fallback: Floats
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """(N,) what became of each task: ``ended``, ``failed`` (its attempts are used up),
+        ``expired``, ``running``, ``waiting`` or ``not arrived``.
+        """
+        return self.fate
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row a run: task, cluster, when it was placed, began and ended, slots, outcome."""
+        columns = {
+            "task": [self.name[j] for j in self.run_task],
+            "cluster": [self.types[i] for i in self.run_cluster],
+            "placed": self.run_offered,
+            "began": self.run_began,
+            "ended": self.run_ended,
+            "slots": self.size[self.run_task],
+            "outcome": [OUTCOMES[k] for k in self.run_outcome],
+        }
+        return pd.DataFrame(columns)
+
+    @property
+    def fates(self) -> pd.Series:
+        """Number of measured tasks by what became of them."""
+        mine = [fate for fate, m in zip(self.fate, self.measured, strict=True) if m]
+        names = list(dict.fromkeys(_STATES.values()))
+        return pd.Series([mine.count(name) for name in names], names, name="tasks")
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("Run(", "PlacedRun(", 1).replace("jobs", "tasks")
+
+    def frame(self) -> pd.DataFrame:
+        """One row a task: the columns of :meth:`walras.simulate.Run.frame`, and ``tenant``,
+        ``priority``, ``deadline``, ``attempts``, ``settled``.
+        """
+        columns = ("tenant", "priority", "deadline", "attempts", "settled")
+        return super().frame().assign(**{name: getattr(self, name) for name in columns})
+
+
+def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> PlacedRun:
+    """The result of a world as it stands.
+
+    Args:
+        world: The world.
+        rounds: (L,) columns of the rounds.
+        words: Policy, source, seed, length of a round and violations.
+    """
+    tasks, slots, log = world.tasks, world.slots, world.log
+    n, m = len(tasks), len(slots.names)
+    task, cluster = np.array(log.task, np.int64), np.array(log.cluster, np.int64)
+    began, outcome = np.array(log.began), np.array(log.outcome, np.int64)
+    until = np.where(outcome == GOING, world.now, np.array(log.ended))
+    received = np.zeros((n, m))
+    np.add.at(received, (task, cluster), until - began)
+    first, ended = np.full(n, np.nan), np.full(n, np.nan)
+    first[task[::-1]] = began[::-1]
+    good = outcome == GOOD
+    ended[task[good]] = until[good]
+    room = tasks.size[:, None] <= slots.slots
+    runs = np.bincount(task, minlength=n)
+    work = work_between(
+        rounds["at"], world.now, began, until, cluster, tasks.size[task].astype(np.float64), m
+    )
+    return PlacedRun(
+        types=slots.names,
+        workers=slots.slots,
+        name=tasks.name,
+        kind=tasks.kind,
+        size=tasks.size,
+        arrival=tasks.arrival,
+        weight=np.ones(n),
+        alone=np.where(room, tasks.seconds, np.inf),
+        measured=np.array(world.measured, np.bool_),
+        began=first,
+        ended=ended,
+        done=np.where(np.isnan(ended), 0.0, 1.0),
+        moves=np.maximum(runs - 1, 0),
+        received=received,
+        end=world.now,
+        round_at=rounds["at"],
+        active=rounds["active"],
+        running=rounds["running"],
+        busy=work,
+        decisions=np.ones(len(rounds["at"])),
+        refused=rounds["refused"],
+        value=rounds["value"],
+        bound=rounds["bound"],
+        fairness=np.full(len(rounds["at"]), np.nan),
+        grants=_grants(rounds["at"], task, cluster, np.array(log.offered), began, until),
+        policy_seconds=rounds["asked"],
+        overhead_seconds=rounds["overhead"],
+        tenant=tasks.tenant,
+        priority=tasks.priority,
+        deadline=tasks.deadline,
+        attempts=np.array(world.attempts, np.int64),
+        settled=np.array(world.settled),
+        fate=tuple([_STATES[state] for state in world.state]),
+        run_task=task,
+        run_cluster=cluster,
+        run_offered=np.array(log.offered),
+        run_began=began,
+        run_ended=np.array(log.ended),
+        run_outcome=outcome,
+        placed=rounds["placed"],
+        fallback=rounds["fallback"],
+        **words,
+    )
+
+
+def _grants(
+    at: Floats, task: Longs, cluster: Longs, offered: Floats, began: Floats, until: Floats
+) -> Floats:
+    """(K, 7) rows of the ledger: a run has its slots alone, by the decision of its round."""
+    decision = np.searchsorted(at, offered, side="right") - 1.0
+    share = np.ones(len(task))
+    return np.column_stack([decision, began, until, task, cluster, share, until - began])
+
+
+def work_between(
+    at: Floats, end: float, began: Floats, until: Floats, cluster: Longs, slots: Floats, m: int
+) -> Floats:
+    """Busy slot-seconds of each cluster from each round to the next one.
+
+    The work done by a time t is piecewise linear, with corners where runs begin and end.
+
+    Args:
+        at: (L,) begin of each round, ascending.
+        end: When the last one ends.
+        began: (K,) begin of each run.
+        until: (K,) its end.
+        cluster: (K,) its cluster.
+        slots: (K,) its slots.
+        m: Number of clusters.
+
+    Returns:
+        (L, m) slot-seconds.
+    """
+    marks = np.append(at, end)
+    work = np.zeros((len(at), m))
+    for i in range(m):
+        mine = cluster == i
+        if not mine.any():
+            continue
+        corners = np.concatenate([began[mine], until[mine]])
+        change = np.concatenate([slots[mine], -slots[mine]])
+        order = np.argsort(corners, kind="stable")
+        corners, rate = corners[order], np.cumsum(change[order])
+        done = np.concatenate([[0.0], np.cumsum(rate[:-1] * np.diff(corners))])
+        work[:, i] = np.diff(np.interp(marks, corners, done))
+    return work

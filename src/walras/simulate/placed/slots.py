@@ -1,0 +1,185 @@
+"""Clusters with slots: what each offers, to whom, and when it is away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from walras import checks
+from walras.errors import InputError
+from walras.rounds import STATES, Rules
+from walras.rounds.parts import Labels
+from walras.types import Longs
+
+_MOST = 2**20  # slots
+_MOST_OUTAGES = 1_000_000
+
+
+class Outage(NamedTuple):
+    """A time in which a cluster does not take tasks as usual.
+
+    Attributes:
+        cluster: Its name.
+        begin: Seconds.
+        end: Seconds; infinite where it does not return.
+        state: ``down``: its runs are lost and begin again elsewhere; ``draining``: its runs go on,
+            and tasks that wait on it are given back; ``cordoned``: it takes nothing new.
+
+    Example:
+        >>> from walras.simulate import Outage
+        >>> Outage("east", 600.0, 1200.0).state
+        'down'
+    """
+
+    cluster: str
+    begin: float
+    end: float = float("inf")
+    state: str = "down"
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """Clusters with slots: a task takes some slots of one cluster until it ends.
+
+    Attributes:
+        counts: Cluster -> number of slots.
+        labels: Cluster -> its labels; tasks may require some.
+        price: Cluster -> price of a slot-hour; 0 if not named.
+        provider: Cluster -> who offers it; a provider that is named is bounded by
+            ``rules.kappa``, and clusters without one are trusted.
+        weights: Tenant -> weight in the fair share; 1 if not named.
+        quotas: Tenant -> slots that it may use at once; no limit if not named.
+        rules: What every plan must keep.
+        outages: Times in which clusters are away.
+        half_life: Seconds in which slot-seconds that a tenant used count half.
+        listed: Tasks that a snapshot lists beside twice those that the free slots can hold.
+
+    Raises:
+        InputError: There is no cluster, a name is unknown, or a number is out of range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.simulate.Slots({"east": 8, "west": 4})
+        Slots(8 east, 4 west)
+    """
+
+    counts: Mapping[str, int]
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    price: Mapping[str, float] = field(default_factory=dict)
+    provider: Mapping[str, str] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
+    outages: Sequence[Outage] = ()
+    half_life: float = 3600.0
+    listed: int = 500
+
+    def __post_init__(self) -> None:
+        given: object = self.counts
+        if not isinstance(given, Mapping) or not given:
+            raise InputError(
+                f"is {checks.shown(given)}",
+                where="Slots",
+                allowed="cluster -> number of slots, at least one cluster",
+                remedy='write Slots({"east": 8, "west": 4})',
+            )
+        counts = {
+            checks.text(name, "name of a cluster"): checks.whole(
+                count, f"Slots[{name!r}]", 1, _MOST, remedy="leave out a cluster without slots"
+            )
+            for name, count in given.items()
+        }
+        object.__setattr__(self, "counts", counts)
+        for name in ("labels", "price", "provider"):
+            checks.known_keys(getattr(self, name), counts, f"Slots.{name}")
+        for name, price in self.price.items():
+            checks.number(price, f"Slots.price[{name!r}]", 0.0)
+        for name, weight in self.weights.items():
+            checks.number(weight, f"Slots.weights[{name!r}]", above=0.0)
+        for name, quota in self.quotas.items():
+            checks.whole(quota, f"Slots.quotas[{name!r}]", 0)
+        checks.number(self.half_life, "Slots.half_life", above=0.0)
+        checks.whole(self.listed, "Slots.listed", 1)
+        object.__setattr__(self, "outages", self._outages())
+
+    def _outages(self) -> tuple[Outage, ...]:
+        """The outages in order of time, checked: those of one cluster must not overlap."""
+        made = sorted(
+            (Outage(*given) for given in self.outages), key=lambda o: (o.begin, o.cluster)
+        )
+        ends: dict[str, float] = {}
+        for k, outage in enumerate(made):
+            where = f"Slots.outages[{k}]"
+            checks.one_of(outage.cluster, f"{where}.cluster", self.counts, "cluster")
+            checks.one_of(outage.state, f"{where}.state", STATES[1:], "state")
+            begin = checks.number(outage.begin, f"{where}.begin", 0.0)
+            checks.number(outage.end, f"{where}.end", high=float("inf"), above=begin)
+            if begin < ends.get(outage.cluster, 0.0):
+                raise InputError(
+                    f"begins at {begin:g}, before the last one of {outage.cluster!r} ends at "
+                    f"{ends[outage.cluster]:g}",
+                    where=where,
+                    allowed="outages of a cluster that do not overlap",
+                    remedy="join them",
+                )
+            ends[outage.cluster] = outage.end
+        return tuple(made)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """(M,) names of the clusters, in order."""
+        return tuple(self.counts)
+
+    @property
+    def slots(self) -> Longs:
+        """(M,) slots of each cluster."""
+        return np.array(list(self.counts.values()), np.int64)
+
+    def with_failures(
+        self, mean_up: float, mean_down: float, until: float, *, seed: int = 0
+    ) -> Slots:
+        """The clusters with failures drawn: each fails and returns after exponential times.
+
+        Args:
+            mean_up: Mean seconds from a return to the next failure.
+            mean_down: Mean seconds until it returns.
+            until: Seconds in which failures begin.
+            seed: Of the draws.
+
+        Returns:
+            The clusters; outages given before are replaced.
+
+        Raises:
+            InputError: A number is out of range, or there would be too many failures.
+
+        Example:
+            >>> import walras as wl
+            >>> slots = wl.simulate.Slots({"east": 8}).with_failures(3600, 600, 86400)
+            >>> slots.outages[0].cluster, slots.outages[0].state
+            ('east', 'down')
+        """
+        up = checks.number(mean_up, "mean_up", above=0.0)
+        down = checks.number(mean_down, "mean_down", above=0.0)
+        last = checks.number(until, "until", 0.0)
+        if last / (up + down) * len(self.counts) > _MOST_OUTAGES:
+            raise InputError(
+                f"would make over {_MOST_OUTAGES:g} failures",
+                where="with_failures",
+                allowed="fewer",
+                remedy="take longer times between them, or an earlier end",
+            )
+        made = []
+        for i, name in enumerate(self.counts):
+            rng = np.random.default_rng([checks.whole(seed, "seed"), 19, i])
+            at = rng.exponential(up)
+            while at < last:
+                end = at + max(rng.exponential(down), 1e-6)
+                made.append(Outage(name, at, end))
+                at = end + rng.exponential(up)
+        return replace(self, outages=made)
+
+    def __repr__(self) -> str:
+        return f"Slots({', '.join(f'{count} {name}' for name, count in self.counts.items())})"
