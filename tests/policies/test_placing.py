@@ -29,7 +29,7 @@ def test_no_rule_is_broken(snapshot: Snapshot, make: Any, knows: bool) -> None:
 
 def test_each_chooses_its_cluster() -> None:
     snapshot = stated(3, trusted(3, slots=[2, 1, 3]), submitted=[3.0, 1.0, 2.0])
-    predict = table([[9.0, 9, 9], [5, 5, 5], [1, 1, 1]])
+    predict = table(np.array([[9.0] * 3, [5.0] * 3, [1.0] * 3]))
     assert wl.policies.first_fit(predict=predict)(snapshot).cluster.tolist() == [1, 0, 0]
     assert wl.policies.best_fit(predict=predict)(snapshot).cluster.tolist() == [0, 1, 0]
     assert wl.policies.fastest_cluster(predict=predict)(snapshot).cluster.tolist() == [2, 2, 2]

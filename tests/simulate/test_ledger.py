@@ -25,7 +25,7 @@ CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
 def test_seconds_add_up(seed: int, length: float, by_speed: bool) -> None:
     trace = random_trace(seed, 12)
     rules = {"round_seconds": length, "whole_steps": False, "ledger": True}
-    done = run(trace, CLUSTER, fifo(by_speed=by_speed), **rules)  # type: ignore[arg-type]
+    done = run(trace, CLUSTER, fifo(by_speed=by_speed), **rules)  # type: ignore[call-overload]
     found = done.ledger.pivot_table(
         index="job", columns="type", values="seconds", aggfunc="sum", fill_value=0.0
     ).reindex(index=done.name, columns=done.types, fill_value=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -168,7 +168,9 @@ def test_the_exchange_runs_unchanged_and_beats_first_fit() -> None:
         ),
         (
             lambda: wl.simulate.run(
-                TaskTrace.of(["a"]), wl.simulate.Cluster({"type 0": 1}), wl.policies.fifo()
+                cast("Any", TaskTrace.of(["a"])),
+                wl.simulate.Cluster({"type 0": 1}),
+                wl.policies.fifo(),
             ),
             "run tasks on Slots",
         ),

@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 
 from walras.simulate import Slots
 from walras.simulate.placed.tenants import TenantUse
+from walras.types import Floats
 
 
 def test_what_is_used_follows_its_equation() -> None:
@@ -16,8 +17,8 @@ def test_what_is_used_follows_its_equation() -> None:
         use.take(0, slots, at)
     rate = 0.6931471805599453 / 100.0
 
-    def slope(t: float, u: list[float]) -> list[float]:
-        return [sum(slots for at, slots in changes if at <= t) - rate * u[0]]
+    def slope(t: float, u: Floats) -> Floats:
+        return sum(slots for at, slots in changes if at <= t) - rate * u
 
     value = 0.0
     for begin, end in ((0, 40), (40, 90), (90, 250), (250, 400)):

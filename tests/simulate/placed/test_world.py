@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,9 +41,11 @@ def test_slots_work_and_attempts(world: tuple) -> None:
     assert (run.received.sum(axis=1) @ run.size) == pytest.approx(work, rel=1e-9, abs=1e-9)
     good = runs[runs["outcome"] == "succeeded"]
     place = {name: j for j, name in enumerate(tasks.name)}
+    row: Any
     for row in good.itertuples():
         i = run.types.index(row.cluster)
-        assert row.ended - row.began == pytest.approx(tasks.seconds[place[row.task], i], abs=1e-9)
+        seconds = tasks.seconds[place[row.task], i]
+        assert row.ended - row.began == pytest.approx(seconds, abs=1e-9)
     # Each run is in one state of its task, and no task runs twice at once.
     for name, mine in runs.groupby("task"):
         j = place[str(name)]

@@ -41,10 +41,39 @@ _STATES = {
 class PlacedRun(Run):
     """A finished run of tasks: a :class:`walras.simulate.Run` whose types are clusters.
 
-    ``ended`` is when a task succeeded, ``alone`` its true times, and ``value`` of a round its
-    predicted makespan. Beside the fields of :class:`walras.simulate.Run` there are:
-
     Attributes:
+        policy: Name of the policy.
+        source: Where the tasks come from.
+        seed: Of the outcomes of runs.
+        round_seconds: Length of a round; 0 where one was held at each change.
+        types: (M,) names of the clusters.
+        workers: (M,) slots of each.
+        name: (N,) names of the tasks.
+        kind: (N,) their classes.
+        size: (N,) slots that a task takes.
+        arrival: (N,) seconds.
+        weight: (N,) ones.
+        alone: (N, M) true seconds on each cluster; infinite where it cannot run.
+        measured: (N,) tasks that were waited for.
+        began: (N,) begin of the first run; NaN where there is none.
+        ended: (N,) when it succeeded; NaN where it did not.
+        done: (N,) 1 where it succeeded, else 0.
+        moves: (N,) runs after the first one.
+        received: (N, M) seconds that it ran on each cluster.
+        end: When all measured tasks were settled, or the run was stopped, seconds.
+        round_at: (L,) time of each round.
+        active: (L,) tasks there.
+        running: (L,) tasks that ran after it.
+        busy: (L, M) busy slot-seconds until the next round.
+        decisions: (L,) ones.
+        refused: (L,) whether the decision was refused.
+        value: (L,) predicted makespan of what was placed; NaN where nothing was.
+        bound: (L,) its lower bound; NaN where the policy gave none.
+        fairness: (L,) NaN.
+        grants: (K, 7) rows of the ledger: each run has its slots alone.
+        violations: Lines about refused decisions.
+        policy_seconds: (L,) seconds of the policy; zeros after loading.
+        overhead_seconds: (L,) seconds of the simulator; zeros after loading.
         tenant: (N,) who each task is of.
         priority: (N,) its priority.
         deadline: (N,) time by which it must be placed.

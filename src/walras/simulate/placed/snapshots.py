@@ -135,7 +135,9 @@ class Snapshots:
             [self.tenant[out], tasks.priority[out], self.requires[out], tasks.size[out]]
         )
         kinds, count = np.unique(columns, axis=0, return_counts=True)
-        return np.sort(waiting[ranked[:most]]), Rest(*kinds.T, count)
+        return np.sort(waiting[ranked[:most]]), Rest(
+            kinds[:, 0], kinds[:, 1], kinds[:, 2], kinds[:, 3], count
+        )
 
     def _placeable(self, waiting: Longs) -> Bools:
         world = self.world

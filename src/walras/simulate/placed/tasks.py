@@ -254,7 +254,7 @@ class TaskTrace:
                 remedy="predict from the features: walras.policies.placements.predicting",
             )
         rows = features[:, 0].astype(np.int64)
-        columns = [self.clusters.index(name) for name in self._known(clusters)]
+        columns = np.array([self.clusters.index(c) for c in self._known(clusters)], np.int64)
         seconds = np.minimum(self.predicted_seconds[np.ix_(rows, columns)].T, MOST_SECONDS)
         chance = self.predicted_chance[np.ix_(rows, columns)].T
         zeros, ones = np.zeros(seconds.shape), np.ones(seconds.shape)
