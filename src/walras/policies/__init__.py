@@ -17,12 +17,14 @@ from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.policies.pop import pop
 from walras.policies.predicted import predicted
 from walras.policies.proportional import proportional_fairness
+from walras.policies.savings import SavingsBound, savings_bound
 from walras.policies.shortest import shortest_remaining_time
 from walras.policies.total_duration import total_duration
 from walras.policies.total_throughput import total_throughput
 
 __all__ = [
     "NAMED",
+    "SavingsBound",
     "allox",
     "best_fit",
     "dede",
@@ -40,6 +42,7 @@ __all__ = [
     "pop",
     "predicted",
     "proportional_fairness",
+    "savings_bound",
     "shortest_remaining_time",
     "total_duration",
     "total_throughput",

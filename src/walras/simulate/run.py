@@ -142,7 +142,12 @@ def run(
     policy = cast("Policy", policy)
     wait = checks.number(between_decisions, "between_decisions", 0.0)
     world = World.start(
-        trace, cluster, _measured(measured, len(trace)), length, wait, checks.whole(seed, "seed")
+        trace,
+        cluster,
+        measured_jobs(measured, len(trace)),
+        length,
+        wait,
+        checks.whole(seed, "seed"),
     )
     if length and whole_steps:
         _check_steps(world, length)
@@ -175,12 +180,17 @@ def _placed(
         policy,
         round_seconds=length,
         seed=checks.whole(seed, "seed"),
-        measured=_measured(measured, len(tasks)),
+        measured=measured_jobs(measured, len(tasks)),
         on_progress=on_progress,
     )
 
 
-def _measured(given: Measured, n: int) -> Bools:
+def measured_jobs(given: Measured, n: int) -> Bools:
+    """(N,) which of n jobs are measured; all if None is given.
+
+    Raises:
+        InputError: There are no such jobs, or none is chosen.
+    """
     chosen = np.zeros(n, np.bool_)
     try:
         chosen[slice(None) if given is None else given] = True
