@@ -1,6 +1,9 @@
 """Published figures beside ours: ``python -m benchmarks.simulate gavel --below 2.5``.
 
-``gavel`` has mean completion times, ``makespan`` makespans, ``speed`` how fast the simulator is.
+``gavel`` has mean completion times, ``makespan`` makespans, ``speed`` how fast the simulator is,
+``dede`` quality against time on DeDe's largest cluster,
+``day`` rounds of a day of 100,000 jobs on 1,000 types, ``shockwave`` makespans and mean completion
+times of Shockwave's baselines.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import sys
 
 import pandas as pd
 
-from benchmarks.simulate import gavel, makespan, speed
+from benchmarks.simulate import dede, gavel, makespan, shockwave, speed
 from benchmarks.tables import Tables
 
 TABLES = Tables("simulate")
@@ -21,10 +24,10 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.simulate",
         description=__doc__,
-        epilog=f"{gavel.__doc__}\n{makespan.__doc__}",
+        epilog=f"{gavel.__doc__}\n{makespan.__doc__}\n{dede.__doc__}\n{shockwave.__doc__}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("study", choices=["gavel", "makespan", "speed"])
+    parser.add_argument("study", choices=["gavel", "makespan", "speed", "dede", "day", "shockwave"])
     published = [name for name in gavel.POLICIES if "released" not in name]
     cells = parser.add_argument_group("gavel")
     cells.add_argument("--policies", nargs="+", choices=published, default=published)
@@ -34,20 +37,36 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     cells.add_argument("--draws", type=int, default=0, help="of FIFO as released, up to 8")
     cells.add_argument("--processes", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
+    rounds = parser.add_argument_group("dede")
+    rounds.add_argument("--objective", choices=list(dede.OBJECTIVES), default="max-min")
+    rounds.add_argument("--rounds", type=int, default=dede.ROUNDS)
+    rounds.add_argument("--sample", type=int, default=3, help="rounds that the others decide")
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
     if given.study == "gavel":
         frame = _cells(given, parser)
     elif given.study == "makespan":
         frame = pd.DataFrame(list(makespan.rows(given.jobs)))
+    elif given.study == "dede":
+        frame = pd.DataFrame(dede.rows(given.objective, given.rounds, given.sample))
+    elif given.study == "day":
+        frame = pd.DataFrame([dede.day()])
+    elif given.study == "shockwave":
+        frame = shockwave.rows()
     else:
         frame = pd.DataFrame([speed.events(), speed.overhead()])
-    print(frame.to_string(index=False, float_format="{:,.2f}".format))
+    print(
+        frame.to_string(
+            index=False,
+            float_format="{:,.5g}".format if given.study == "dede" else "{:,.2f}".format,
+        )
+    )
     if given.study == "gavel":
         print(gavel.verdict(frame))
     if given.keep:
-        frame = _with_older(frame, tables.read("gavel")) if given.study == "gavel" else frame
-        tables.write(given.study, frame, digits=4)
+        if given.study in _CELLS:
+            frame = _with_older(frame, tables.read(given.study), _CELLS[given.study])
+        tables.write(given.study, frame, digits=6 if given.study == "dede" else 4)
     return 0
 
 
@@ -68,9 +87,12 @@ def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.Dat
     return gavel.ordered(rows)
 
 
-def _with_older(frame: pd.DataFrame, older: pd.DataFrame | None) -> pd.DataFrame:
+_CELLS = {"gavel": ["trace", "policy", "rate"], "dede": ["objective", "method"]}
+"""Study -> what names a row of it."""
+
+
+def _with_older(frame: pd.DataFrame, older: pd.DataFrame | None, cell: list[str]) -> pd.DataFrame:
     """The cells, and those of earlier runs that were not run now."""
-    cell = ["trace", "policy", "rate"]
     if older is None:
         return frame
     return pd.concat([frame, older]).drop_duplicates(cell).sort_values(cell, ignore_index=True)

@@ -1,6 +1,8 @@
-"""Figures that Gavel's authors printed, and the cluster that they are of."""
+"""Figures that others printed, and the cluster that Gavel's are of."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pandas as pd
 
@@ -8,22 +10,29 @@ from walras.data.store import search_path
 from walras.errors import DataError
 
 CLUSTER = {"v100": 36, "p100": 36, "k80": 36}
-_FOLDER = "gavel_published"
 
 
-def published(name: str) -> pd.DataFrame:
+def folder_of(name: str, folder: str) -> Path:
+    """Where a folder of data sets with that file is.
+
+    Raises:
+        DataError: It is not found.
+    """
+    for place in search_path():
+        if (place / folder / name).is_file():
+            return place / folder
+    raise DataError(
+        f"{name} is not found",
+        where=folder,
+        allowed=f"{folder} in {', '.join(map(str, search_path()))}",
+        remedy=f"set WALRAS_DATA to the folder that holds {folder}",
+    )
+
+
+def published(name: str, folder: str = "gavel_published") -> pd.DataFrame:
     """A table of the published figures.
 
     Raises:
         DataError: It is not found.
     """
-    for folder in search_path():
-        path = folder / _FOLDER / name
-        if path.is_file():
-            return pd.read_csv(path)
-    raise DataError(
-        f"{name} is not found",
-        where=_FOLDER,
-        allowed=f"{_FOLDER} in {', '.join(map(str, search_path()))}",
-        remedy=f"set WALRAS_DATA to the folder that holds {_FOLDER}",
-    )
+    return pd.read_csv(folder_of(name, folder) / name)

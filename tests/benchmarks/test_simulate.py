@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.simulate import gavel, makespan, speed
+from benchmarks.simulate import dede, gavel, makespan, shockwave, speed
 from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.tables import Tables
@@ -88,3 +90,51 @@ def test_speeds_are_measured() -> None:
     assert speed.events(jobs=50)["events"] > 100  # type: ignore[operator]
     found = speed.overhead(jobs=60, rounds=2)
     assert 0.0 < found["value"] < 1.0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("objective", ["max-min", "proportional"])
+def test_dedes_cluster_is_decided_by_all_methods(objective: str) -> None:
+    found = pd.DataFrame(dede.rows(objective, 4, 2, jobs=70, types=12)).set_index("method")
+    assert set(found.index) == {"ours, warm", *dede.RIVALS, "greedy, as Gandiva"}
+    assert found["quality"][["ours, warm", "ours, cold", "exact"]].min() > 1 - 2e-4
+    assert found["quality"]["greedy, as Gandiva"] < found["quality"]["ours, warm"] - 0.1
+    assert found["quality"]["POP-64"] < found["quality"]["POP-4"] < 1.0
+    assert (found["worst quality"] <= found["quality"]).all()
+    assert (found["quality"] < 1 + 1e-9).all()
+
+
+def test_dedes_cluster_has_the_published_size() -> None:
+    trace, cluster = dede.drawn()
+    assert cluster.workers.sum() == 16_520
+    assert len(cluster.types) == 456
+    assert set(np.unique(cluster.workers)) <= set(range(8, 65, 8))
+    assert len(trace) - 1750 == pytest.approx(720, abs=100)
+    assert np.mean((trace.speed == 0).any(axis=1)) == pytest.approx(0.35, abs=0.05)
+
+
+def test_shockwaves_policies_stand_beside_published_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "shockwave"
+    folder.mkdir()
+    alone = {f"('A3C', {size})": {"null": 2.0} for size in (1, 2)}
+    speeds = {
+        kind + far: alone for kind in ("v100", "p100", "k80") for far in ("", "_unconsolidated")
+    }
+    packed = gzip.compress(json.dumps(speeds).encode())
+    (folder / "tacc_throughputs.json.gz").write_bytes(packed)
+    lines = [
+        f"A3C\trun\trl\t-n\t0\t{4000 + 99 * k}\t{1 + k % 2}\tgns\t1\t-1\t9\t{9 * k}"
+        for k in range(30)
+    ]
+    (folder / "120_jobs.trace.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    shown = {"makespan_s": 4000, "avg_jct_s": 3000, "utilisation": 0.5}
+    table = [{"policy_in_code": name, "paper_name": name} | shown for name in shockwave.POLICIES]
+    pd.DataFrame(table).to_csv(folder / shockwave.TABLE)
+    monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
+    found = shockwave.rows()
+    assert found["work"].tolist() == ["written"] * 6 + ["shorter"] * 6
+    assert (found["refused"] == 0).all()
+    off = 100 * (found["makespan s"] / 4000 - 1)
+    assert found["makespan off %"].tolist() == pytest.approx(off.tolist())
+    assert found["place makespan"].str.contains(" / ").all()

@@ -44,7 +44,7 @@ def allox() -> Policy:
         waiting = np.flatnonzero(time.sum(axis=1) == 0.0)
         value = 0.0
         if len(waiting) and free.any():
-            begins, value = _match(snapshot, waiting, free)
+            begins, value = match(snapshot, waiting, free)
             for j, t in begins:
                 time[j, t] = 1.0
         return snapshot.shares(time, policy="allox", value=value, bound=value)
@@ -65,7 +65,7 @@ def _check_sizes(snapshot: JobsSnapshot) -> None:
         )
 
 
-def _match(
+def match(
     snapshot: JobsSnapshot, waiting: Longs, free: Longs
 ) -> tuple[list[tuple[int, int]], float]:
     """Which waiting job begins on which type, and the sum of seconds of all."""
