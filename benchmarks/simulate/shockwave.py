@@ -21,19 +21,14 @@ repository.
 
 from __future__ import annotations
 
-import ast
-import gzip
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.simulate.published import folder_of, published
 from walras import policies
-from walras.data.gavel import assemble
 from walras.policies.allox import match
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate import Cluster, Run, Trace, load_trace, run
@@ -97,17 +92,6 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
 """Their name of a policy -> ours."""
 
 
-def read(folder: Path, jobs: int = 120) -> Trace:
-    """The trace with Shockwave's own speeds."""
-    packed = (folder / "tacc_throughputs.json.gz").read_bytes()
-    alone = {
-        kind: {ast.literal_eval(k): float(v.get("null", 0.0)) for k, v in rates.items()}
-        for kind, rates in json.loads(gzip.decompress(packed)).items()
-    }
-    speeds = assemble(alone, "measured", str(folder))
-    return load_trace(folder / f"{jobs}_jobs.trace.gz", speeds=speeds)
-
-
 def simulate(trace: Trace, name: str) -> Run:
     """Our run of a policy."""
     cluster = Cluster(CLUSTER)
@@ -117,7 +101,7 @@ def simulate(trace: Trace, name: str) -> Run:
 def rows() -> pd.DataFrame:
     """One row a policy and kind of work: published, ours, deviations, and places in the order."""
     table = published(TABLE, FOLDER).set_index("policy_in_code")
-    trace = read(folder_of(TABLE, FOLDER))
+    trace = load_trace(folder_of(TABLE, FOLDER) / "120_jobs.trace.gz", "shockwave")
     speed = trace.speed[:, trace.types.index("v100")]
     written = float((trace.size * trace.steps / speed).sum()) / CLUSTER["v100"]
     busy = float((table["makespan_s"] * table["utilisation"]).mean())
