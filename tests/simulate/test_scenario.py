@@ -66,3 +66,31 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     path.write_text("[trace", encoding="utf-8")
     with pytest.raises(DataError, match="cannot be read"):
         read_scenario(path)
+
+
+def test_a_trace_of_any_format_and_a_list_of_machines_are_found_beside_the_file(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "jobs.dat").write_text("when;arrival;seconds\nx;3;60\ny;0;90\n", encoding="utf-8")
+    (tmp_path / "nodes.csv").write_text("type,workers\ngpu,8\n", encoding="utf-8")
+    path = tmp_path / "run.toml"
+    path.write_text(
+        '[trace]\nfile = "jobs.dat"\nformat = "table"\ncolumns = {when = "kind"}\n'
+        '[cluster]\nfile = "nodes.csv"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "jobs.dat").write_text("when,arrival,seconds\nx,3,60\ny,0,90\n", encoding="utf-8")
+    made = read_scenario(path)
+    assert dict(made.make_cluster().counts) == {"gpu": 8}
+    trace = made.load_trace()
+    assert (trace.kind, trace.types) == (("y", "x"), ("gpu",))
+    drawn = made.with_given(trace={"jobs": 3, "synthetic": True})
+    assert "file" not in drawn.trace
+
+
+def test_other_formats_need_a_cluster() -> None:
+    with pytest.raises(InputError, match="cluster: is not given"):
+        scenario({"trace": {"file": "x.swf"}}).make_cluster()
+    assert scenario({"trace": {"file": "x.trace"}}).make_cluster().types == ("v100", "p100", "k80")
+    with pytest.raises(InputError, match=r"scenario\.cluster"):
+        scenario({"cluster": {"file": "x", "kind": "openb"}})

@@ -10,10 +10,13 @@ from walras.simulate.cluster import Cluster
 from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.formats.imported import Imported
 from walras.simulate.formats.load import import_trace, load_trace
+from walras.simulate.formats.nodes import load_cluster
 from walras.simulate.formats.raw import Refusal
 from walras.simulate.formats.registry import FORMATS, Format
+from walras.simulate.formats.write import export_run, save_trace
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.metrics import by_kind, summary
+from walras.simulate.offered_load import OfferedLoad, check_load
 from walras.simulate.placed import Outage, PlacedRun, Slots, TaskTrace, draw_tasks
 from walras.simulate.result import STATES, Run
 from walras.simulate.run import run
@@ -26,6 +29,7 @@ __all__ = [
     "Cluster",
     "Format",
     "Imported",
+    "OfferedLoad",
     "Outage",
     "PlacedRun",
     "Refusal",
@@ -34,11 +38,15 @@ __all__ = [
     "TaskTrace",
     "Trace",
     "by_kind",
+    "check_load",
     "draw_tasks",
+    "export_run",
     "finish_time_ratios",
     "gavel_trace",
     "import_trace",
+    "load_cluster",
     "load_trace",
     "run",
+    "save_trace",
     "summary",
 ]

@@ -8,16 +8,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from walras import checks
 from walras.errors import DataError, InputError
 from walras.files import reason_of
 from walras.simulate.cluster import Cluster
-from walras.simulate.formats.load import load_trace
+from walras.simulate.formats.imported import Imported
+from walras.simulate.formats.load import format_of, import_trace
+from walras.simulate.formats.nodes import load_cluster
+from walras.simulate.formats.registry import FORMATS
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.trace import Trace
 
 EXAMPLE = """\
-[trace]               # or: file = "jobs.trace", a trace of Gavel's format
+[trace]               # or: file = "jobs.swf", format = "swf", columns = {queue = "kind"}
 rate = 2.0            # jobs an hour, drawn as Gavel's
 jobs = 5001
 seed = 0
@@ -39,6 +44,8 @@ seed = 0
 measured = [4000, 5000]
 """
 
+_GAVEL = {"v100": 36, "p100": 36, "k80": 36}
+_FILE = ("file", "format", "columns", "types", "speeds")
 _TRACE = ("rate", "jobs", "seed", "multiple", "synthetic")
 _RUN = ("round_seconds", "between_decisions", "seed", "measured", "whole_steps")
 
@@ -48,8 +55,11 @@ class Scenario:
     """What a run is made from.
 
     Attributes:
-        trace: ``{"file": path}``, or the arguments of :func:`walras.simulate.gavel_trace`.
-        cluster: Type -> number of workers.
+        trace: ``{"file": path}`` with ``format``, ``columns``, ``types`` and ``speeds`` as in
+            :func:`walras.simulate.import_trace`, or the arguments of
+            :func:`walras.simulate.gavel_trace`.
+        cluster: Type -> number of workers; or ``{"file": path}`` with ``format`` as in
+            :func:`walras.simulate.load_cluster`.
         policy: ``{"name": ...}`` with the policy's options.
         run: Arguments of :func:`walras.simulate.run`; ``measured`` is (first, end) or None.
 
@@ -61,7 +71,7 @@ class Scenario:
     """
 
     trace: Mapping[str, Any] = field(default_factory=dict)
-    cluster: Mapping[str, int] = field(default_factory=dict)
+    cluster: Mapping[str, Any] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
 
@@ -84,30 +94,53 @@ class Scenario:
             if not table:
                 continue
             old = dict(made[name])
-            if name == "trace" and ("file" in table) != ("file" in old):
+            if name == "trace" and (
+                "file" in table or ("file" in old and set(table) & set(_TRACE))
+            ):
                 old = {}
             if name == "policy" and table.get("name", old.get("name")) != old.get("name"):
                 old = {}
             made[name] = dict(table) if name == "cluster" else old | dict(table)
         return scenario(made)
 
-    def load_trace(self) -> Trace:
-        """The trace: read from its file, or drawn.
+    def import_trace(self) -> Imported:
+        """The trace, read from its file for the cluster, or drawn; bad rows are listed.
 
         Raises:
             DataError: The file cannot be used.
-            InputError: A number is out of range.
+            InputError: A number is out of range, or an option of the trace cannot be used.
         """
-        if "file" in self.trace:
-            return load_trace(self.trace["file"])
-        return gavel_trace(**self.trace)
+        if "file" not in self.trace:
+            drawn = gavel_trace(**self.trace)
+            return Imported(drawn, np.arange(1, len(drawn) + 1))
+        options = {name: self.trace[name] for name in self.trace if name != "file"}
+        return import_trace(self.trace["file"], **options, cluster=self.make_cluster())
+
+    def load_trace(self) -> Trace:
+        """The trace, of which every row of the file must be good.
+
+        Raises:
+            DataError: The file cannot be used, or a row of it.
+            InputError: A number is out of range, or an option of the trace cannot be used.
+        """
+        return self.import_trace().strict()
 
     def make_cluster(self) -> Cluster:
         """The cluster.
 
         Raises:
-            InputError: A number of workers cannot be used.
+            InputError: There is no cluster, or a number of workers cannot be used.
+            DataError: The list of machines cannot be used.
         """
+        if not self.cluster:
+            raise InputError(
+                "is not given, and the trace does not say it",
+                where="cluster",
+                allowed="type -> number of workers",
+                remedy="write --cluster cpu=128, or a table [cluster]",
+            )
+        if "file" in self.cluster:
+            return load_cluster(**{{"file": "path"}.get(k, k): v for k, v in self.cluster.items()})
         return Cluster(self.cluster)
 
     @property
@@ -142,10 +175,22 @@ def read_scenario(path: str | Path) -> Scenario:
             allowed="a TOML file",
             remedy="walras simulate example prints one",
         ) from error
-    if "file" in made.trace:
-        place = Path(path).parent / made.trace["file"]
-        made = replace(made, trace={"file": str(place)})
-    return made
+    folder = Path(path).parent
+    return replace(made, trace=_placed(made.trace, folder), cluster=_placed(made.cluster, folder))
+
+
+def _lacks_types(trace: Mapping[str, Any]) -> bool:
+    """Whether a trace says nothing of the cluster on which it can run: not Gavel's types."""
+    if "file" not in trace or "speeds" in trace:
+        return False
+    form = FORMATS.get(trace.get("format") or format_of(Path(trace["file"])))
+    return form is not None and form.speeds is None
+
+
+def _placed(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A table whose files are found from a folder."""
+    files = {"file", "speeds"} if "file" in table else set()
+    return {k: str(folder / v) if k in files else v for k, v in table.items()}
 
 
 def scenario(tables: Mapping[str, Any]) -> Scenario:
@@ -167,8 +212,7 @@ def scenario(tables: Mapping[str, Any]) -> Scenario:
                 f"is {checks.shown(table)}", where=f"scenario.{name}", allowed="a table of values"
             )
     trace, settings = dict(tables.get("trace", {})), dict(tables.get("run", {}))
-    known = ("file",) if "file" in trace else _TRACE
-    checks.known_keys(trace, known, "scenario.trace")
+    checks.known_keys(trace, _FILE if "file" in trace else _TRACE, "scenario.trace")
     checks.known_keys(settings, _RUN, "scenario.run")
     measured = settings.get("measured")
     if measured is not None:
@@ -180,6 +224,8 @@ def scenario(tables: Mapping[str, Any]) -> Scenario:
                 allowed="[first, end]: whole numbers from 0",
                 remedy="leave it out to measure every job",
             )
+    if "file" in tables.get("cluster", {}):
+        checks.known_keys(tables["cluster"], ("file", "format"), "scenario.cluster")
     policy = {"name": "fifo"} | dict(tables.get("policy", {}))
-    cluster = dict(tables.get("cluster", {})) or {"v100": 36, "p100": 36, "k80": 36}
+    cluster = dict(tables.get("cluster", {})) or ({} if _lacks_types(trace) else dict(_GAVEL))
     return Scenario(trace, cluster, policy, settings)

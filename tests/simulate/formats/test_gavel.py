@@ -93,7 +93,7 @@ def test_good_lines_are_read_beside_bad_ones(tmp_path: Path, speeds: GavelThroug
     assert found.trace.arrival.tolist() == [0.0, 9.0, 12.0]
     assert (found.trace.name, found.row.tolist()) == (("1", "2", "5"), [1, 2, 5])
     assert [(bad.row, bad.field) for bad in found.refused] == [(3, "arrival"), (4, "steps")]
-    assert "2 rows refused" in found.trace.source
+    assert "rows refused: 2" in found.trace.source
 
 
 def test_other_formats_and_missing_files_are_refused(tmp_path: Path) -> None:

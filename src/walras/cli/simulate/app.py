@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from walras.cli.simulate.example import example
+from walras.cli.simulate.import_ import HELP as IMPORT_HELP
+from walras.cli.simulate.import_ import formats_command, import_command
 from walras.cli.simulate.policies import policies
 from walras.cli.simulate.run import HELP, run_command
 
@@ -21,9 +23,13 @@ Examples:
   walras simulate example > config.toml
 
   walras simulate policies
+
+  walras simulate import log.swf --cluster cpu=128 --save trace.parquet
 """,
 )
 
 app.command("example")(example)
+app.command("formats")(formats_command)
+app.command("import", help=IMPORT_HELP)(import_command)
 app.command("policies")(policies)
 app.command("run", help=HELP)(run_command)

@@ -13,10 +13,21 @@ from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress
 from walras.cli.common.streams import tell
 from walras.cli.exchange.connect import key_values
+from walras.cli.simulate.loading import (
+    ClusterOption,
+    FormatOption,
+    MapOption,
+    NodesOption,
+    SpeedsOption,
+    TypeOption,
+    cluster_table,
+    load,
+    trace_options,
+)
 from walras.cli.simulate.options import range_of, value_of
 from walras.policies.named import named
 from walras.reports.tables import Table, of_frame
-from walras.simulate import Run, Trace, by_kind, run, summary
+from walras.simulate import Run, Trace, by_kind, export_run, run, summary
 from walras.simulate.scenario import Scenario, read_scenario
 
 HELP = """Run a policy on a trace of jobs in virtual time.
@@ -31,6 +42,8 @@ Examples:
 
   walras simulate run --trace jobs.trace --cluster v100=8 --cluster k80=8
 
+  walras simulate run --trace log.swf --cluster cpu=128 --export results
+
   walras simulate run config.toml --policy my_policy.py:policy -o json
 
 Exit codes: 0 done, 2 bad input, 6 a file cannot be read, 130 interrupted, with
@@ -40,11 +53,16 @@ the jobs so far.
 
 def run_command(
     config: Annotated[Path | None, typer.Argument(help="A TOML file.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="A trace in Gavel's format.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="A trace of jobs.")] = None,
+    form: FormatOption = None,
+    maps: MapOption = None,
+    types: TypeOption = None,
+    speeds: SpeedsOption = None,
     draw: Annotated[
         list[str] | None, typer.Option(help="rate=R, jobs=N, seed=S or multiple=true.")
     ] = None,
-    cluster: Annotated[list[str] | None, typer.Option(help="TYPE=WORKERS.")] = None,
+    cluster: ClusterOption = None,
+    nodes: NodesOption = None,
     policy: Annotated[str | None, typer.Option(help="A name, or FILE.py:FUNCTION.")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of the policy, as by_speed=true.")
@@ -65,6 +83,10 @@ def run_command(
     ledger: Annotated[
         Path | None, typer.Option(help="Write who got what, as .csv or .parquet.")
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Folder for tables, Batsim's jobs and run.json.")
+    ] = None,
+    tables: Annotated[str, typer.Option(help="Of --export: csv, parquet or json.")] = "csv",
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
@@ -77,15 +99,16 @@ def run_command(
         "measured": range_of(measured),
     }
     stated = given.with_given(
-        trace={"file": str(trace)} if trace is not None else key_values(draw, "draw", value_of),
-        cluster=key_values(cluster, "cluster", int),
+        trace=({} if trace is None else {"file": str(trace)})
+        | key_values(draw, "draw", value_of)
+        | trace_options(form, maps, types, speeds),
+        cluster=cluster_table(cluster, nodes, form),
         policy=({"name": policy} if policy else {}) | key_values(option, "option", value_of),
         run={name: value for name, value in rules.items() if value is not None},
     )
     options = {name: value for name, value in stated.policy.items() if name != "name"}
     chosen = named(stated.policy["name"], **options)
-    loaded = stated.load_trace()
-    tell(str(loaded))
+    loaded, on = load(stated)
     with (
         Interruptible() as interrupt,
         Stages({"simulate": 1.0}, 1.0, interrupt, shown=progress) as stages,
@@ -93,7 +116,7 @@ def run_command(
         stages.begin("simulate")
         found = run(
             loaded,
-            stated.make_cluster(),
+            on,
             chosen,
             **stated.settings,
             ledger=ledger is not None,
@@ -103,6 +126,8 @@ def run_command(
         found.save(save)
     if ledger is not None:
         found.save_ledger(ledger)
+    if export is not None:
+        export_run(found, export, tables)
     emit(_table(found, kinds=kinds, jobs=jobs), output)
     _tell_faults(found, loaded)
     if interrupt.asked:

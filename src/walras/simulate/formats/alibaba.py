@@ -51,6 +51,7 @@ _INSTANCE = (
     "end_time",
     "machine",
 )
+_MACHINE = ("machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu")
 _UNFINISHED = ("Running", "Waiting")
 _PERCENT = 10  # thousandths
 _CHUNK = 1_000_000  # rows of the table of instances, of which there are seven millions
@@ -82,6 +83,16 @@ def read(path: Path) -> Raw:
     table["seconds"] = raw.number("end_time") - raw.number("start_time")
     table["submitted"] = _submitted(table, path.parent)
     return raw.without(raw.number("seconds") == 0.0, "ran for 0 s")
+
+
+def read_machines(path: Path) -> Raw:
+    """Read ``pai_machine_spec.csv``.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    table = _table(path, _MACHINE)
+    return Raw(table, np.arange(1, len(table) + 1))
 
 
 def _find(folder: Path, name: str) -> Path:

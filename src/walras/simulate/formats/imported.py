@@ -46,6 +46,20 @@ class Imported:
     unit: str = "line"
     capacity: Cluster | None = None
 
+    def strict(self) -> Trace:
+        """The trace, of which every row must be good.
+
+        Returns:
+            The trace.
+
+        Raises:
+            DataError: A row was refused; the first is named, the others are counted.
+        """
+        if self.refused:
+            more = f"; {len(self.refused) - 1} more rows cannot be used" if self.refused[1:] else ""
+            raise unusable(f"{self.refused[0]}{more}", self.trace.source)
+        return self.trace
+
     def fitting(self, cluster: Cluster) -> Imported:
         """The jobs that can run on a cluster; the others are refused.
 
@@ -69,10 +83,11 @@ class Imported:
                 allowed=f"jobs of at most {cluster.workers.max()} workers, on {cluster.types}",
                 remedy="take a larger cluster, or name its types as the trace does",
             )
+        misfits = f"jobs that do not fit: {int((~fits).sum())}"
         refused = [self._misfit(int(j), cluster) for j in np.flatnonzero(~fits)]
         return replace(
             self,
-            trace=self.trace.only(fits),
+            trace=replace(self.trace.only(fits), source=f"{self.trace.source}, {misfits}"),
             row=self.row[fits],
             refused=tuple(sorted((*self.refused, *refused), key=lambda found: found.row)),
         )

@@ -8,7 +8,8 @@ from pathlib import Path
 from walras import checks
 from walras.data.gavel import GavelThroughputs, read_throughputs
 from walras.errors import InputError
-from walras.simulate.formats.imported import Imported, unusable
+from walras.simulate.cluster import Cluster
+from walras.simulate.formats.imported import Imported
 from walras.simulate.formats.make import FIELDS, SPEED, Rules, make
 from walras.simulate.formats.registry import FORMATS, Format
 from walras.simulate.trace import Trace
@@ -27,6 +28,7 @@ def import_trace(
     columns: Mapping[str, str] | None = None,
     types: Types | None = None,
     speeds: Speeds | None = None,
+    cluster: Cluster | None = None,
 ) -> Imported:
     r"""Read a trace; rows that cannot be used are listed with field and reason.
 
@@ -47,6 +49,8 @@ def import_trace(
             seconds in the file are then those of a type of speed 1.
         speeds: Measured steps a second by class and size, or a file of them in Gavel's form, for
             any format whose rows have a ``kind`` that was measured.
+        cluster: The cluster on which the trace is to run. Jobs that do not fit are refused, and a
+            format that knows durations only takes its types.
 
     Returns:
         The trace, and what was not taken.
@@ -64,7 +68,7 @@ def import_trace(
         (('cpu', 'old'), [4], [120.0])
     """
     place = Path(checks.of_kind(path, (str, Path), "path", "a path", remedy="give a file's path"))
-    name = _format_of(place) if format is None else format
+    name = format_of(place) if format is None else format
     chosen = FORMATS[checks.one_of(name, "format", FORMATS, "format of traces")]
     found = _speeds_of(speeds, chosen, place)
     made_types = _types_of(types)
@@ -84,8 +88,10 @@ def import_trace(
         speeds=found,
         ordered=chosen.ordered,
         default_type=chosen.default_type,
+        cluster_types=() if cluster is None else cluster.types,
     )
-    return make(raw, rules)
+    made = make(raw, rules)
+    return made if cluster is None else made.fitting(cluster)
 
 
 def load_trace(
@@ -124,16 +130,11 @@ def load_trace(
         >>> wl.simulate.load_trace(path, speeds=speeds).steps.tolist()
         [500.0, 500.0]
     """
-    found = import_trace(path, format, columns=columns, types=types, speeds=speeds)
-    if found.refused:
-        count = len(found.refused) - 1
-        more = f"; {count} more rows cannot be used" if count else ""
-        raise unusable(f"{found.refused[0]}{more}", str(path))
-    return found.trace
+    return import_trace(path, format, columns=columns, types=types, speeds=speeds).strict()
 
 
-def _format_of(path: Path) -> str:
-    """The format by the ending of a name."""
+def format_of(path: Path) -> str:
+    """The format by the ending of a name; ``gavel`` where the ending says none."""
     endings = [ending.lower() for ending in path.suffixes]
     if endings and endings[-1] in _PACKED:
         endings.pop()

@@ -49,6 +49,7 @@ class Rules:
         speeds: Measured speeds by class and size; None if the rows do not need them.
         ordered: Whether the format promises rows in the order of arrival.
         default_type: Name of the one type of a format that knows durations only.
+        cluster_types: Types of the cluster, if there is one: jobs that name no type run on each.
     """
 
     where: str
@@ -57,6 +58,7 @@ class Rules:
     speeds: GavelThroughputs | None = None
     ordered: bool = False
     default_type: str = "worker"
+    cluster_types: Sequence[str] = ()
 
 
 def make(raw: Raw, rules: Rules) -> Imported:
@@ -254,13 +256,20 @@ def _speeds(
     if rules.speeds is not None:
         return (*_measured(sieve, rules.speeds, kind, size), True)
     columns = [name for name in map(str, table) if name.startswith(SPEED)]
+    if columns and rules.types is not None:
+        raise InputError(
+            "are given beside speeds in the file",
+            where="types",
+            allowed="one of the two",
+            remedy=f"leave out types, or the columns '{SPEED}...'",
+        )
     if columns:
         given = [sieve.numbers(table, name, 0.0, low=0.0) for name in columns]
         speed = np.column_stack(given)
         sieve.refuse(speed.max(axis=1) <= 0.0, "speed", "is 0 on every type")
         return tuple(name.removeprefix(SPEED) for name in columns), speed, True
     if "type" not in table:
-        types = rules.types or {rules.default_type: 1.0}
+        types = rules.types or dict.fromkeys(rules.cluster_types or [rules.default_type], 1.0)
         return tuple(types), np.tile(list(types.values()), (len(table), 1)), False
     return (*_by_type(sieve, table["type"], rules), False)
 
@@ -297,8 +306,8 @@ def _by_type(sieve: _Sieve, cells: pd.Series, rules: Rules) -> tuple[tuple[str, 
     texts = cells.astype(object).where(~_empty(cells), "").astype(str)
     codes, distinct = pd.factorize(texts)
     named = [_split(text) for text in distinct]
-    union = sorted({name for names in named for name in names}) or [rules.default_type]
-    types = rules.types or dict.fromkeys(union, 1.0)
+    union = [*rules.cluster_types, *sorted({name for names in named for name in names})]
+    types = rules.types or dict.fromkeys(union or [rules.default_type], 1.0)
     able = np.array([[not names or t in names for t in types] for names in named], np.bool_)
     speed = np.array(list(types.values())) * able.reshape(len(named), len(types))[codes]
     sieve.refuse(
@@ -327,7 +336,7 @@ def _source(rules: Rules, refused: Sequence[Refusal], raw: Raw) -> str:
     if rules.speeds is not None:
         words.append(f"speeds {rules.speeds.source}")
     if refused:
-        words.append(f"{len(refused)} rows refused")
+        words.append(f"rows refused: {len(refused)}")
     if raw.left_out:
-        words.append(f"{sum(raw.left_out.values())} rows left out")
+        words.append(f"rows left out: {sum(raw.left_out.values())}")
     return ", ".join(words)

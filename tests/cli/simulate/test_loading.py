@@ -1,0 +1,68 @@
+"""Traces and clusters from options, and what is said before a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from walras.cli.common.errors import exit_code
+from walras.cli.simulate.app import app
+from walras.cli.simulate.loading import cluster_table, trace_options
+from walras.errors import InputError, WalrasError
+
+ROWS = "arrival,seconds,size\n" + "".join(f"{k},{600 + k},1\n" for k in range(20))
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["run", *arguments, "--no-progress"])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "jobs.csv"
+    made.write_text(ROWS + "".join(f"x,{k},1\n" for k in range(1, 13)), encoding="utf-8")
+    return made
+
+
+def test_a_run_names_bad_rows_and_says_that_the_load_is_above_all_there_is(path: Path) -> None:
+    result = _run("--trace", str(path), "--cluster", "a=2", "--cluster", "b=1", "-o", "json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("refused: line") == 10
+    assert "2 more rows are refused" in result.stderr
+    assert "above 100 %" in result.stderr
+
+
+def test_a_trace_of_a_file_needs_a_cluster_unless_it_has_gavels_types(path: Path) -> None:
+    result = _run("--trace", str(path))
+    assert isinstance(result.exception, WalrasError)
+    assert exit_code(result.exception) == 2
+    assert "--cluster cpu=128" in str(result.exception)
+
+
+def test_a_run_is_exported(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = _run("--trace", str(path), "--cluster", "a=1000", "--export", str(out))
+    assert result.exit_code == 0, result.output
+    assert {file.name for file in out.iterdir()} == {
+        "jobs.csv",
+        "rounds.csv",
+        "batsim_jobs.csv",
+        "run.json",
+    }
+    assert "above 100 %" not in result.stderr
+
+
+def test_options_become_arguments() -> None:
+    made = trace_options("swf", ["queue=kind"], ["v100", "k80=0.5"], Path("speeds.json"))
+    assert made == {
+        "format": "swf",
+        "columns": {"queue": "kind"},
+        "types": {"v100": 1.0, "k80": 0.5},
+        "speeds": "speeds.json",
+    }
+    assert trace_options(None, None, None, None) == {}
+    assert cluster_table(None, Path("n.csv"), "swf") == {"file": "n.csv", "format": "table"}
+    with pytest.raises(InputError, match="--nodes"):
+        cluster_table(["a=1"], Path("n.csv"), None)
