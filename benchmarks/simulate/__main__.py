@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     if given.keep:
         if given.study in _CELLS:
             frame = _with_older(frame, tables.read(given.study), _CELLS[given.study])
-        tables.write(given.study, frame, digits=6 if given.study == "dede" else 4)
+        tables.write(given.study, frame, digits=6 if given.study in ("dede", "shockwave") else 4)
     return 0
 
 
