@@ -49,12 +49,18 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "fifo_perf": lambda: policies.fifo(by_speed=True),
     "max_min_fairness": policies.las,
     "max_min_fairness_perf": lambda: policies.las(by_speed=True),
+    "fifo_packed": lambda: policies.fifo(by_speed=True, sharing=True),
+    "max_min_fairness_packed": lambda: policies.las(by_speed=True, sharing=True),
+    "gandiva": policies.gandiva,
     "allox": policies.allox,
     "finish_time_fairness": lambda: policies.finish_time_fairness(by_speed=False),
     "finish_time_fairness_perf": policies.finish_time_fairness,
     **{f"fifo_released_{seed}": partial(released_fifo, seed) for seed in range(8)},
 }
-"""The authors' name of a policy -> ours; policies with packing are not there yet."""
+"""The authors' name of a policy -> ours."""
+
+SHARING = ("fifo_packed", "max_min_fairness_packed", "gandiva")
+"""Policies under which two jobs may share their GPUs."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,13 @@ def cells(
 def simulate(cell: Cell) -> Run:
     """Our run of a cell."""
     jobs = MEASURED.stop + int(np.ceil(cell.rate * _TAIL_HOURS))
-    trace = gavel_trace(cell.rate, jobs, multiple=cell.shape == "multiple", synthetic=False)
+    trace = gavel_trace(
+        cell.rate,
+        jobs,
+        multiple=cell.shape == "multiple",
+        sharing=cell.policy in SHARING,
+        synthetic=False,
+    )
     return run(trace, Cluster(CLUSTER), POLICIES[cell.policy](), measured=MEASURED)
 
 

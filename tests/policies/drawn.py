@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import cvxpy as cp
 import numpy as np
 
 from walras.rounds import JobsSnapshot
+from walras.types import Floats
 
 
 def random_jobs(seed: int, n: int = 12, types: int = 3) -> JobsSnapshot:
@@ -24,3 +28,33 @@ def random_jobs(seed: int, n: int = 12, types: int = 3) -> JobsSnapshot:
         speed=speed,
         workers=[2, 3, 2][:types],
     )
+
+
+def sharing_jobs(seed: int, n: int = 9) -> JobsSnapshot:
+    """Random jobs that may share their workers in pairs; some pairs do not fit."""
+    rng = np.random.default_rng(seed + 77)
+    paired = rng.uniform(0.3, 2.5, (3, 3, 3)) * (rng.random((3, 3, 3)) < 0.8)
+    return replace(random_jobs(seed, n), group=rng.integers(-1, 3, n), paired=paired)
+
+
+def best_with_pairs(jobs: JobsSnapshot, per: Floats) -> float:
+    """The largest least rate times ``per`` of a job, stated in cvxpy pair by pair."""
+    x = cp.Variable(jobs.speed.shape, nonneg=True)
+    rate = [cp.sum(cp.multiply(jobs.speed[j] * jobs.fits[j], x[j])) for j in range(len(jobs))]
+    hours = [cp.sum(x[j]) for j in range(len(jobs))]
+    taken = jobs.size @ x
+    for j in range(len(jobs)):
+        for k in range(j + 1, len(jobs)):
+            a, b = jobs.group[j], jobs.group[k]
+            if min(a, b) < 0 or jobs.size[j] != jobs.size[k]:
+                continue
+            fit = jobs.fits[j] & jobs.fits[k] & (jobs.paired[a, b] > 0) & (jobs.paired[b, a] > 0)
+            y = cp.Variable(3, nonneg=True)
+            rate[j] += cp.sum(cp.multiply(jobs.paired[a, b] * fit, y))
+            rate[k] += cp.sum(cp.multiply(jobs.paired[b, a] * fit, y))
+            hours[j] += cp.sum(y)
+            hours[k] += cp.sum(y)
+            taken += jobs.size[j] * y
+    least = cp.minimum(*[p * r for p, r in zip(per, rate, strict=True)])
+    within = [cp.hstack(hours) <= 1, taken <= jobs.workers]
+    return float(cp.Problem(cp.Maximize(least), within).solve(solver="HIGHS"))

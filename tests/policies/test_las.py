@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from tests.policies.drawn import random_jobs
+from tests.policies.drawn import best_with_pairs, random_jobs, sharing_jobs
 
 from walras import InputError
 from walras.policies import las
@@ -40,6 +40,19 @@ def test_no_jobs_need_no_solver() -> None:
     assert len(las()(none)) == 0
 
 
-def test_sharing_is_refused() -> None:
-    with pytest.raises(InputError, match="not there yet"):
+@pytest.mark.parametrize("engine", [None, "interior"])
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_raise_the_least_service_to_its_best(seed: int, engine: str | None) -> None:
+    jobs = sharing_jobs(seed)
+    found = las(by_speed=True, sharing=True, engine=engine)(jobs)
+    assert check_shares(jobs, found) == []
+    mean = jobs.speed @ jobs.workers / jobs.workers.sum()
+    best = best_with_pairs(jobs, jobs.size / mean / jobs.weight)
+    assert found.value == pytest.approx(best, rel=1e-6)
+    assert found.bound == pytest.approx(best, rel=1e-5)
+    assert best > las(by_speed=True)(jobs).value * (1 - 1e-9)
+
+
+def test_sharing_needs_speeds() -> None:
+    with pytest.raises(InputError, match="without by_speed"):
         las(sharing=True)

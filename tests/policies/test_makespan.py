@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from tests.policies.drawn import random_jobs
+from tests.policies.drawn import best_with_pairs, random_jobs, sharing_jobs
 
 from walras.policies import makespan
 from walras.rounds import JobsSnapshot, check_shares
@@ -22,6 +22,15 @@ def test_the_makespan_is_the_least(seed: int) -> None:
     assert check_shares(jobs, found) == []
     assert found.value == pytest.approx(1 / float(stated), rel=1e-5)
     assert found.bound <= found.value * (1 + 1e-9)
+    assert found.gap < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_make_it_less(seed: int) -> None:
+    jobs = sharing_jobs(seed)
+    found = makespan(sharing=True)(jobs)
+    assert check_shares(jobs, found) == []
+    assert found.value == pytest.approx(1 / best_with_pairs(jobs, 1 / jobs.left), rel=1e-5)
     assert found.gap < 1e-5
 
 

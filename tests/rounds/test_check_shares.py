@@ -58,3 +58,49 @@ def test_scaled_shares_are_good(seed: int) -> None:
     time /= max(time.sum(axis=1).max(), (snapshot.size @ time / snapshot.workers).max())
     assert check_shares(snapshot, snapshot.shares(time)) == []
     assert check_shares(snapshot, snapshot.shares(time * 1.01)) != []
+
+
+PAIRED = JobsSnapshot.of(
+    ["a", "b", "c"],
+    size=[1, 1, 2],
+    speed=np.ones((3, 2)),
+    workers=[1, 2],
+    types=("x", "y"),
+    group=[0, 1, 0],
+    paired=[[[0.9, 0.9], [0.7, 0.0]], [[0.8, 0.5], [0.0, 0.0]]],
+)
+
+
+@pytest.mark.parametrize(
+    ("pair", "time", "codes"),
+    [
+        ([[0, 1]], [[1.0, 0.0]], []),
+        ([[1, 0]], [[0.5, 0.0]], []),
+        ([[0, 1]], [[1.0]], ["shape"]),
+        ([[0, 1, 2]], [[1.0, 0.0]], ["shape"]),
+        ([[0, 3]], [[0.5, 0.0]], ["reference"]),
+        ([[1, 1]], [[0.5, 0.0]], ["reference"]),
+        ([[0, 1], [1, 0]], [[0.5, 0.0]] * 2, ["reference"]),
+        ([[0, 1]], [[np.nan, 0.0]], ["number"]),
+        ([[0, 1]], [[-0.5, 0.0]], ["range"]),
+        ([[0, 1]], [[0.5, 0.2]], ["speed"]),  # no speed of b beside a on y
+        ([[0, 2]], [[0.0, 0.2]], ["speed"]),  # of two sizes
+    ],
+)
+def test_wrong_pairs_are_named(pair: Any, time: Any, codes: list[str]) -> None:
+    shares = PAIRED.shares(np.zeros((3, 2)), pair=pair, pair_time=time)
+    assert [violation.code for violation in check_shares(PAIRED, shares)] == codes
+
+
+def test_a_pair_takes_time_of_both_and_workers_once() -> None:
+    alone = np.array([[0.0, 0.4], [0.0, 0.0], [0.0, 0.8]])
+    shares = PAIRED.shares(alone, pair=[[0, 1]], pair_time=[[0.6, 0.0]])
+    assert check_shares(PAIRED, shares) == []
+    too_long = PAIRED.shares(alone, pair=[[0, 1]], pair_time=[[0.7, 0.0]])
+    assert [violation.code for violation in check_shares(PAIRED, too_long)] == ["time"]
+    alone[:, 0] = [0.0, 0.3, 0.0]
+    too_many = PAIRED.shares(alone, pair=[[0, 1]], pair_time=[[0.6, 0.0]])
+    assert check_shares(PAIRED, too_many) == []
+    alone[:, 0] = [0.0, 0.5, 0.0]
+    too_many = PAIRED.shares(alone * [1, 0], pair=[[0, 1]], pair_time=[[0.6, 0.0]])
+    assert {violation.code for violation in check_shares(PAIRED, too_many)} == {"time", "capacity"}

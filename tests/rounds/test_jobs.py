@@ -26,6 +26,20 @@ def test_shares_of_the_last_decision_follow_the_names() -> None:
     assert two().held.tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
+def test_pairs_of_the_last_decision_follow_the_names() -> None:
+    paired = {"group": [0, 0], "paired": [[[1.0, 1.0]]]}
+    last = Shares(
+        ("b", "gone", "a"),
+        ("type 0", "type 1"),
+        np.zeros((3, 2)),
+        pair=np.array([[0, 1], [0, 2]]),
+        pair_time=np.array([[0.1, 0.0], [0.2, 0.3]]),
+    )
+    jobs, time = two(last=last, **paired).held_pairs
+    assert (jobs.tolist(), time.tolist()) == ([[0, 1]], [[0.2, 0.3]])
+    assert two(**paired).held_pairs[0].shape == (0, 2)
+
+
 def test_bytes_are_equal_for_equal_snapshots_alone() -> None:
     last = two().shares([[1.0, 0.0], [0.0, 0.0]])
     assert two(last=last).to_bytes() == two(last=last).to_bytes()
@@ -39,6 +53,8 @@ def test_bytes_are_equal_for_equal_snapshots_alone() -> None:
         ({"left": [1.0, 0.0]}, r"left\[1\]"),
         ({"weight": [1.0, np.nan]}, r"weight\[1\]"),
         ({"workers": [0, 1]}, r"workers\[0\]"),
+        ({"group": [0, 0]}, r"group\[0\]"),
+        ({"paired": [[[1.0]]]}, "shape"),
         ({"at": np.nan}, "at: is nan"),
         ({"sizes": [1, 1]}, "no field 'sizes'"),
     ],

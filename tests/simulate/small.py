@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from walras.rounds import JobsSnapshot, Shares
@@ -37,6 +39,25 @@ def random_trace(seed: int, n: int = 30, types: int = 3) -> Trace:
         types=tuple("abc"[:types]),
         speed=speed,
     )
+
+
+def paired_trace(seed: int, n: int = 30) -> Trace:
+    """A random trace whose jobs may share their workers; some pairs do not fit."""
+    trace, rng = random_trace(seed, n), np.random.default_rng(seed + 1)
+    paired = rng.uniform(0.2, 2.0, (4, 4, 3)) * (rng.random((4, 4, 3)) < 0.8)
+    return replace(trace, group=rng.integers(-1, 4, n), paired=paired)
+
+
+def equal_pairs(snapshot: JobsSnapshot) -> Shares:
+    """Every pair and every job has the same share, as far as all may."""
+    pairs = snapshot.pairs
+    fits, both = snapshot.fits.astype(float), pairs.fits.astype(float)
+    load = snapshot.size @ fits + snapshot.size[pairs.jobs[:, 0]] @ both
+    hours = fits.sum(axis=1)
+    np.add.at(hours, pairs.jobs, both.sum(axis=1)[:, None])
+    each = min(1.0 / hours.max(), float((snapshot.workers / np.maximum(load, 1)).min()))
+    time = each * fits * snapshot.weight[:, None] / 2
+    return snapshot.shares(time, pair=pairs.jobs, pair_time=each * both, policy="equal pairs")
 
 
 def equal_shares(snapshot: JobsSnapshot) -> Shares:

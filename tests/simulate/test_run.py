@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.simulate.small import ONE, equal_shares, on_one, random_trace
+from tests.simulate.small import ONE, equal_pairs, equal_shares, on_one, paired_trace, random_trace
 
 from walras import InputError, policies
 from walras.progress import Progress
@@ -66,6 +67,38 @@ def test_invariants(seed: int, exact: bool, fifo: bool) -> None:
     assert (done.busy <= np.multiply.outer(span, CLUSTER.workers) * (1 + 1e-9) + 1e-6).all()
     assert (done.received.sum(axis=1) <= (done.ended - trace.arrival) * (1 + 1e-9)).all()
     assert done.hash == run(trace, CLUSTER, policy, round_seconds=length, seed=seed).hash
+
+
+@given(seed=st.integers(0, 10_000), exact=st.booleans())
+def test_invariants_with_pairs(seed: int, exact: bool) -> None:
+    trace, length = paired_trace(seed, 15), 0.0 if exact else 360.0
+    done = run(trace, CLUSTER, equal_pairs, round_seconds=length)
+    assert done.complete
+    assert not done.violations
+    span = np.diff([*done.round_at, done.end]) if exact else np.full(len(done.round_at), length)
+    assert (done.busy <= np.multiply.outer(span, CLUSTER.workers) * (1 + 1e-9) + 1e-6).all()
+    assert (done.received.sum(axis=1) <= (done.ended - trace.arrival) * (1 + 1e-9)).all()
+    assert (done.shared <= done.received.sum(axis=1) * (1 + 1e-9)).all()
+    assert done.hash == run(trace, CLUSTER, equal_pairs, round_seconds=length).hash
+
+
+def test_two_jobs_that_share_run_at_their_speeds_beside_each_other() -> None:
+    """At 0.8 and 0.5 steps a second, the second one speeds up when the first one has ended."""
+    trace = replace(
+        on_one([720.0, 720.0]), group=[0, 1], paired=np.array([[0.0, 0.8], [0.5, 0.0]])[:, :, None]
+    )
+
+    def share(snapshot: JobsSnapshot) -> Shares:
+        both = snapshot.pairs.jobs
+        alone = np.full((len(snapshot), 1), float(not len(both)))
+        return snapshot.shares(alone, pair=both, pair_time=np.ones((len(both), 1)))
+
+    done = run(trace, ONE, share, between_decisions=0)
+    assert done.ended.tolist() == [900.0, 1260.0]  # at 1080 s, 540 steps are done
+    assert done.shared.tolist() == [900.0, 1080.0]
+    assert done.busy.ravel().tolist() == [360.0, 360.0, 360.0, 180.0]
+    exact = run(trace, ONE, share, round_seconds=0)
+    assert exact.ended.tolist() == [900.0, 1170.0]
 
 
 def _nan(snapshot: JobsSnapshot) -> Any:

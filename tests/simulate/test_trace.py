@@ -37,6 +37,8 @@ def test_the_frame_has_a_row_a_job() -> None:
         ({"speed": [1.0, 1.0]}, "1 dimensions"),
         ({"speed": [[1.0], [-1.0]]}, r"speed\[1\]: is -1"),
         ({"weights": [1, 1]}, "no field 'weights'"),
+        ({"group": [0, 0]}, r"group\[0\]: is 0"),
+        ({"group": [0, 0], "paired": [[[1.0, 2.0]]]}, "paired: has shape"),
     ],
 )
 def test_bad_numbers_are_named(given: dict[str, Any], said: str) -> None:

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from walras.data.dataset import Source
-from walras.data.gavel import CLUSTERS, FILE, NAME
+from walras.data.gavel import CLUSTERS, FILE, NAME, GavelThroughputs
 from walras.data.store import locate, unreadable
-from walras.types import Floats
+from walras.short_repr import short_repr
+from walras.types import Floats, Longs
 
 _STAND_IN: Mapping[str, tuple[float, float]] = {
     "v100": (0.7293, 0.3328),
@@ -48,6 +49,80 @@ class Colocation:
     def median(self) -> Floats:
         """(m,) median ζ of two jobs on each GPU type."""
         return np.array([np.median(self.speedup[cluster]) for cluster in self.clusters])
+
+
+@short_repr
+@dataclass(frozen=True)
+class PairSpeeds:
+    """How fast jobs train while two of one size share their GPUs.
+
+    Attributes:
+        job_types: Name of each job type; length n.
+        scale_factors: (n,) GPUs that each job uses.
+        clusters: Name of each GPU type; length m.
+        speed: (n, n, m) steps a second of a job of one type while it shares its GPUs with one of
+            another; 0 for both where they do not fit or differ in size.
+        source: Whether the numbers are measured or synthetic.
+    """
+
+    job_types: tuple[str, ...]
+    scale_factors: Longs
+    clusters: tuple[str, ...]
+    speed: Floats
+    source: Source
+
+
+def speeds(*, synthetic: bool | None = None, seed: int = 0) -> PairSpeeds:
+    """The measured speeds of pairs where the set ``gavel`` is found, else a labelled stand-in.
+
+    In the stand-in both jobs of a pair slow down by the same factor 2ζ, drawn as for :func:`load`.
+
+    Args:
+        synthetic: As in :func:`walras.data.load`.
+        seed: Of the stand-in's random numbers.
+
+    Raises:
+        DataError: The file is not what it should be, or it is wanted and not found.
+    """
+    # Imported here: the registry imports the readers.
+    from walras.data import load as load_set  # noqa: PLC0415
+    from walras.data.registry import lookup  # noqa: PLC0415
+
+    alone = load_set(NAME, synthetic=synthetic)
+    n = len(alone.job_types)
+    alike = alone.scale_factors[:, None] == alone.scale_factors
+    if alone.source == "measured":
+        folder = locate(lookup(NAME)) or Path()
+        made = _measured_speeds(folder / FILE, alone)
+    else:
+        random = np.random.default_rng(seed)
+        made = np.zeros((n, n, len(CLUSTERS)))
+        for k, cluster in enumerate(CLUSTERS):
+            drawn = np.clip(random.normal(*_STAND_IN[cluster], (n, n)), 0.5, 2.0)
+            slower = 2.0 * np.triu(drawn) + 2.0 * np.triu(drawn, 1).T
+            made[:, :, k] = alone.throughput[k][:, None] / slower
+    made = made * ((made > 0.0) & (made.transpose(1, 0, 2) > 0.0) & alike[:, :, None])
+    return PairSpeeds(alone.job_types, alone.scale_factors, CLUSTERS, made, alone.source)
+
+
+def _measured_speeds(path: Path, alone: GavelThroughputs) -> Floats:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        place = {
+            str((name, int(size))): k
+            for k, (name, size) in enumerate(
+                zip(alone.job_types, alone.scale_factors.tolist(), strict=True)
+            )
+        }
+        made = np.zeros((len(place), len(place), len(CLUSTERS)))
+        for k, cluster in enumerate(CLUSTERS):
+            for job, rates in content[cluster].items():
+                for other, shared in rates.items():
+                    if other != "null":
+                        made[place[job], place[other], k] = shared[0]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise unreadable(NAME, path, error) from error
+    return made
 
 
 def load(*, synthetic: bool | None = None, seed: int = 0) -> Colocation:

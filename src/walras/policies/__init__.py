@@ -7,6 +7,7 @@ from walras.policies.dede import dede
 from walras.policies.exchange import exchange
 from walras.policies.fifo import fifo
 from walras.policies.finish_time import finish_time_fairness
+from walras.policies.gandiva import gandiva
 from walras.policies.hierarchical import hierarchical
 from walras.policies.las import las
 from walras.policies.leximin import leximin
@@ -32,6 +33,7 @@ __all__ = [
     "fastest_cluster",
     "fifo",
     "finish_time_fairness",
+    "gandiva",
     "first_fit",
     "hierarchical",
     "las",

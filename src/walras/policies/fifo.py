@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from walras.errors import InputError
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats, Longs
 
+_ENOUGH = 1.5  # sum of relative speeds above which two jobs share their workers
 
-def fifo(by_speed: bool = False) -> Policy:
+
+def fifo(by_speed: bool = False, sharing: bool = False) -> Policy:
     """First in, first out: the jobs that arrived first have the workers, whole and alone.
 
     Without ``by_speed`` a job keeps its type until it ends. Its place then goes to the job that
     waits first; places that were free before go to waiting jobs by type in the cluster's order.
     With ``by_speed`` every decision begins anew, and each job in turn takes the type on which it is
     fastest of those with enough free workers. No job overtakes one that finds no room; one that
-    can run on none of the types with room lets others pass. Source:
+    can run on none of the types with room lets others pass. With ``sharing``, each job that waits
+    then joins the job of its size beside which both gain most: the sum of their speeds relative to
+    alone is above 1.5. It ends where one finds no such partner. Source:
     the baselines of Narayanan et al., OSDI 2020, whose released code draws a type at random and
     then takes the last of a list all the same: with its names, V100 before P100 before K80.
 
     Args:
         by_speed: Whether jobs choose the type on which they are fastest.
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
 
     Returns:
         The policy.
+
+    Raises:
+        InputError: ``sharing`` is asked for without ``by_speed``.
 
     Example:
         >>> import walras as wl
@@ -35,6 +46,13 @@ def fifo(by_speed: bool = False) -> Policy:
         >>> wl.policies.fifo(by_speed=True)(jobs).time.tolist()
         [[0.0, 1.0], [1.0, 0.0]]
     """
+    if sharing and not by_speed:
+        raise InputError(
+            "is given without by_speed",
+            where="sharing",
+            allowed="with by_speed=True",
+            remedy="let jobs choose their type at every decision",
+        )
     choose = _fastest if by_speed else _first
 
     def decide(snapshot: JobsSnapshot) -> Shares:
@@ -43,7 +61,8 @@ def fifo(by_speed: bool = False) -> Policy:
         queue = np.flatnonzero(held.sum(axis=1) == 0.0).tolist()
         if not by_speed:
             queue = _take_over(snapshot, held, free, queue)
-        for j in queue:
+        waiting: list[int] = []
+        for k, j in enumerate(queue):
             room = snapshot.size[j] <= free
             fits = snapshot.fits[j] & room
             if fits.any():
@@ -51,11 +70,42 @@ def fifo(by_speed: bool = False) -> Policy:
                 held[j, t] = 1.0
                 free[t] -= snapshot.size[j]
             elif not room.any():
+                waiting = queue[k:]
                 break
-        return snapshot.shares(held, policy=decide.__name__, spare=False)
+        packed = _pack(snapshot, held, waiting) if sharing else {}
+        return snapshot.shares(held, policy=decide.__name__, spare=False, **packed)
 
-    decide.__name__ = "fifo by speed" if by_speed else "fifo"
+    decide.__name__ = "fifo" + " by speed" * by_speed + " sharing" * sharing
     return decide
+
+
+def _pack(snapshot: JobsSnapshot, held: Floats, waiting: list[int]) -> dict[str, Any]:
+    """Let each job that waits join the one beside which both gain most; pairs and their shares."""
+    on = {j: int(np.argmax(held[j])) for j in np.flatnonzero(held.any(axis=1)).tolist()}
+    pair, pair_time = [], []
+    for j in waiting:
+        found = [(_gain(snapshot, j, k, t), -k) for k, t in on.items()]
+        gain, other = max(found, default=(0.0, 0))
+        if gain <= _ENOUGH:
+            break
+        pair.append((-other, j))
+        pair_time.append(held[-other].copy())
+        held[-other] = 0.0
+        on.pop(-other)
+    return {
+        "pair": np.array(pair, np.int64).reshape(-1, 2),
+        "pair_time": np.array(pair_time).reshape(-1, held.shape[1]),
+    }
+
+
+def _gain(snapshot: JobsSnapshot, j: int, k: int, t: int) -> float:
+    """Sum of the speeds of two jobs relative to alone while they share workers of a type."""
+    a, b = snapshot.group[[j, k]]
+    speed = snapshot.speed[[j, k], t]
+    if a < 0 or b < 0 or snapshot.size[j] != snapshot.size[k] or not speed.all():
+        return 0.0
+    together = np.array([snapshot.paired[a, b, t], snapshot.paired[b, a, t]])
+    return float((together / speed).sum()) if together.all() else 0.0
 
 
 def _first(speed: Floats, fits: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:

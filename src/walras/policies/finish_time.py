@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from walras.domains import cluster_scheduling
+from walras.errors import InputError
+from walras.policies.solved import labels, pairs_of, shares_of
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats
 
 
-def finish_time_fairness(by_speed: bool = True, *, tolerance: float = 1e-3) -> Policy:
+def finish_time_fairness(
+    by_speed: bool = True, sharing: bool = False, *, tolerance: float = 1e-3
+) -> Policy:
     """Finish-time fairness: the job that ends latest, relative to its time alone, ends soonest.
 
     A job alone has an equal part of every type. Its seconds alone are those that its steps done
@@ -21,10 +25,14 @@ def finish_time_fairness(by_speed: bool = True, *, tolerance: float = 1e-3) -> P
     Args:
         by_speed: Whether the policy knows speeds; if not, every type has the speed of the first
             type of the cluster on which a job runs.
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         tolerance: Largest relative gap of the ratio.
 
     Returns:
         The policy; its decisions carry value and bound.
+
+    Raises:
+        InputError: ``sharing`` is asked for without ``by_speed``.
 
     Example:
         >>> import walras as wl
@@ -33,7 +41,14 @@ def finish_time_fairness(by_speed: bool = True, *, tolerance: float = 1e-3) -> P
         >>> round(wl.policies.finish_time_fairness()(jobs).value, 2)
         1.0
     """
-    name = "finish-time fairness" + ("" if by_speed else " blind")
+    if sharing and not by_speed:
+        raise InputError(
+            "is given without by_speed",
+            where="sharing",
+            allowed="with by_speed=True",
+            remedy="let the policy know the speeds that sharing changes",
+        )
+    name = "finish-time fairness" + ("" if by_speed else " blind") + " sharing" * sharing
 
     def decide(snapshot: JobsSnapshot) -> Shares:
         if not len(snapshot):
@@ -50,9 +65,14 @@ def finish_time_fairness(by_speed: bool = True, *, tolerance: float = 1e-3) -> P
             isolated=alone + snapshot.left / rate,
             tolerance=tolerance,
             spread=True,
+            **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing),
         )
+        time, pair, pair_time = shares_of(snapshot, found.solution, sharing=sharing)
         return snapshot.shares(
-            found.x.T,
+            time,
+            pair=pair,
+            pair_time=pair_time,
             policy=name,
             blind=not by_speed,
             value=found.value,

@@ -7,10 +7,11 @@ import numpy as np
 from walras.domains import cluster_scheduling
 from walras.errors import InputError
 from walras.policies.central import central_max_min
+from walras.policies.solved import NO_PAIRS, relative_service, shares_of
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.solving import solve
-from walras.types import Floats
+from walras.types import Floats, Longs
 
 
 def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = None) -> Policy:
@@ -23,7 +24,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
 
     Args:
         by_speed: Whether the policy knows speeds.
-        sharing: Whether two jobs may share a worker; not there yet.
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: None for a central solution, which spreads the time that the least level leaves
             over; else an engine of :func:`walras.solve`, some of which give it to few jobs.
 
@@ -31,7 +32,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         The policy; its decisions carry value and bound.
 
     Raises:
-        InputError: ``sharing`` is asked for.
+        InputError: ``sharing`` is asked for without ``by_speed``.
 
     Example:
         >>> import walras as wl
@@ -40,44 +41,51 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         >>> round(wl.policies.las(by_speed=True)(jobs).value, 3)
         1.0
     """
-    if sharing:
+    if sharing and not by_speed:
         raise InputError(
-            "is not there yet",
+            "is given without by_speed",
             where="sharing",
-            allowed="False",
-            remedy="let each job have its workers alone",
+            allowed="with by_speed=True",
+            remedy="let the policy know the speeds that sharing changes",
         )
-    name = "las by speed" if by_speed else "las"
+    name = "las" + (" by speed" if by_speed else "") + (" sharing" if sharing else "")
 
     def decide(snapshot: JobsSnapshot) -> Shares:
         if not len(snapshot):
             return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name, blind=not by_speed)
-        service = _relative(snapshot) if by_speed else snapshot.fits.astype(np.float64)
-        time, value, bound = _decided(snapshot, service * snapshot.size[:, None], engine)
-        return snapshot.shares(time, policy=name, blind=not by_speed, value=value, bound=bound)
+        service = relative_service(snapshot, by_speed=by_speed) / snapshot.weight[:, None]
+        jobs, pair_service = _paired(snapshot, service, sharing=sharing)
+        size, workers = snapshot.size, snapshot.workers
+        if engine is None:
+            found = central_max_min(service, size, workers, jobs, pair_service)
+            time, pair_time = found.time, found.pair_time
+            value, bound = found.value, found.bound
+        else:
+            pairs = cluster_scheduling.Pairs(*jobs.T.tolist(), pair_service) if len(jobs) else None
+            problem = cluster_scheduling.max_min(service.T, size, workers, pairs=pairs)
+            solution = solve(problem, engine=engine)
+            time, _, pair_time = shares_of(snapshot, solution, sharing=sharing)
+            value, bound = solution.value, solution.bound
+        return snapshot.shares(
+            time,
+            pair=jobs,
+            pair_time=pair_time,
+            policy=name,
+            blind=not by_speed,
+            value=value,
+            bound=bound,
+        )
 
     decide.__name__ = name
     return decide
 
 
-def _decided(
-    snapshot: JobsSnapshot, service: Floats, engine: str | None
-) -> tuple[Floats, float, float]:
-    """(N, T) shares of time, the least service by weight, and its bound."""
-    if engine is None:
-        central = central_max_min(
-            service / snapshot.weight[:, None], snapshot.size, snapshot.workers
-        )
-        return central.time, central.value, central.bound
-    problem = cluster_scheduling.max_min(
-        service.T, snapshot.size, snapshot.workers, snapshot.weight
-    )
-    found = solve(problem, engine=engine)
-    return found.x.T, found.value, found.bound
-
-
-def _relative(snapshot: JobsSnapshot) -> Floats:
-    """(N, T) speed of each job by its mean speed over all workers."""
-    speed = np.where(snapshot.fits, snapshot.speed, 0.0)
-    mean = snapshot.speed @ snapshot.workers / snapshot.workers.sum()
-    return np.asarray(speed / mean[:, None])
+def _paired(
+    snapshot: JobsSnapshot, service: Floats, *, sharing: bool
+) -> tuple[Longs, Floats]:
+    """(P, 2) pairs of jobs, and (P, 2, T) the service by weight that both have together."""
+    if not sharing:
+        return NO_PAIRS.jobs, np.zeros((0, 2, len(snapshot.types)))
+    jobs, speed = snapshot.pairs
+    per = service.max(axis=1) / np.where(snapshot.fits, snapshot.speed, 0.0).max(axis=1)
+    return jobs, speed * per[jobs][:, :, None]

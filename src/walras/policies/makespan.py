@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
-from walras.policies.solved import labels, solved, speeds
+from walras.policies.solved import labels, pairs_of, solved, speeds
 from walras.rounds import JobsSnapshot
 from walras.separable import Separable
 from walras.simulate.time_shared import Policy
 
 
 def makespan(
-    *, engine: str | Engine = "auto", warm: bool = False, tolerance: float = 1e-6
+    sharing: bool = False,
+    *,
+    engine: str | Engine = "auto",
+    warm: bool = False,
+    tolerance: float = 1e-6,
 ) -> Policy:
     """The least makespan: minimise the time at which the last job ends if shares are kept.
 
@@ -19,6 +23,7 @@ def makespan(
     Source: Narayanan et al., OSDI 2020, section 4.2; their code calls it minimum total duration.
 
     Args:
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: Of :func:`walras.solve`.
         warm: Whether a solve starts from the last decision.
         tolerance: Certified relative gap.
@@ -28,7 +33,8 @@ def makespan(
 
     Example:
         >>> import walras as wl
-        >>> from walras.rounds import JobsSnapshot
+        >>> from walras.policies.sharing import options_for, pairs_for, shares_of
+from walras.rounds import JobsSnapshot
         >>> jobs = JobsSnapshot.of(["a", "b"], speed=[[1.0], [1.0]], steps=[30, 10], workers=[1])
         >>> round(wl.policies.makespan()(jobs).value, 3)
         40.0
@@ -36,14 +42,20 @@ def makespan(
 
     def state(snapshot: JobsSnapshot) -> Separable:
         return cluster_scheduling.min_makespan(
-            speeds(snapshot), snapshot.size, snapshot.workers, snapshot.left, **labels(snapshot)
+            speeds(snapshot),
+            snapshot.size,
+            snapshot.workers,
+            snapshot.left,
+            **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing),
         )
 
     return solved(
-        "makespan",
+        "makespan sharing" if sharing else "makespan",
         state,
         engine=engine,
         warm=warm,
         tolerance=tolerance,
         value=lambda rate: 1.0 / rate,
+        sharing=sharing,
     )

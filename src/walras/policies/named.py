@@ -14,6 +14,7 @@ from walras.policies.allox import allox
 from walras.policies.dede import dede
 from walras.policies.fifo import fifo
 from walras.policies.finish_time import finish_time_fairness
+from walras.policies.gandiva import gandiva
 from walras.policies.hierarchical import hierarchical
 from walras.policies.las import las
 from walras.policies.leximin import leximin
@@ -38,6 +39,7 @@ NAMED: Mapping[str, Callable[..., Policy]] = {
     "dede": dede,
     "fifo": fifo,
     "finish_time_fairness": finish_time_fairness,
+    "gandiva": gandiva,
     "hierarchical": hierarchical,
     "las": las,
     "leximin": leximin,

@@ -8,13 +8,17 @@ from typing import TypedDict
 import numpy as np
 
 from walras import checks
+from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
 from walras.rounds import JobsSnapshot, Shares
+from walras.rounds.pairs import Pairs
 from walras.separable import Leximin, Separable
 from walras.simulate.time_shared import Policy
 from walras.solution import Solution
 from walras.solving import solve
-from walras.types import Floats
+from walras.types import Floats, Longs
+
+NO_PAIRS = Pairs(np.zeros((0, 2), np.int64), np.zeros((0, 2, 0)))
 
 
 class Labels(TypedDict):
@@ -45,6 +49,33 @@ def relative_service(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
     return np.asarray(speeds(snapshot).T * (snapshot.size / mean)[:, None])
 
 
+class Sharing(TypedDict, total=False):
+    """Pairs of jobs that may share workers."""
+
+    pairs: cluster_scheduling.Pairs
+
+
+def pairs_of(snapshot: JobsSnapshot, *, sharing: bool) -> Sharing:
+    """The pairs of a snapshot as an argument of a domain's objective; none without sharing."""
+    jobs, speed = snapshot.pairs if sharing else NO_PAIRS
+    if not len(jobs):
+        return {}
+    one, other = ([snapshot.name[j] for j in side] for side in jobs.T)
+    return {"pairs": cluster_scheduling.Pairs(one, other, speed)}
+
+
+def shares_of(
+    snapshot: JobsSnapshot, found: Solution, *, sharing: bool
+) -> tuple[Floats, Longs, Floats]:
+    """(N, T) shares of jobs alone, (P, 2) pairs and (P, T) their shares, of a solution."""
+    if not sharing:
+        return found.x.T, NO_PAIRS.jobs, np.zeros((0, len(snapshot.types)))
+    fits = snapshot.pairs.fits
+    time = np.zeros(fits.shape)
+    time[fits] = found.entries[found.problem.demand < 0]
+    return found.x.T, snapshot.pairs.jobs, time
+
+
 def solved(
     name: str,
     state: Callable[[JobsSnapshot], Separable | Leximin],
@@ -54,6 +85,7 @@ def solved(
     tolerance: float,
     blind: bool = False,
     value: Callable[[float], float] = float,
+    sharing: bool = False,
 ) -> Policy:
     """The policy that solves ``state(snapshot)`` and decides its allocation.
 
@@ -67,6 +99,7 @@ def solved(
         tolerance: Certified relative gap at which a solve stops.
         blind: Whether the policy knows no speeds.
         value: From the problem's value to the policy's.
+        sharing: Whether the problem has the pairs of the snapshot, in order.
 
     Raises:
         InputError: The tolerance is out of range.
@@ -83,8 +116,11 @@ def solved(
         found = solve(
             state(snapshot), engine=chosen, tolerance=tolerance, start=_start(snapshot, kept)
         )
+        time, pair, pair_time = shares_of(snapshot, found, sharing=sharing)
         shares = snapshot.shares(
-            found.x.T,
+            time,
+            pair=pair,
+            pair_time=pair_time,
             policy=decide.__name__,
             blind=blind,
             value=value(found.value),

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from walras.errors import InputError
 from walras.rounds.canonical import digest, pack
 from walras.rounds.fields import LARGEST, count_of, split, take, take_texts
+from walras.rounds.pairs import Pairs, pairs_of
 from walras.rounds.shares import Shares
 from walras.types import Bools, Floats, Longs
 
-FORMAT = 1  # of a snapshot's bytes
+FORMAT = 2  # of a snapshot's bytes
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -37,6 +38,9 @@ class JobsSnapshot:
         speed: (N, T) steps a second of a job that runs alone; 0 where it cannot run.
         types: (T,) names of the types of workers.
         workers: (T,) workers of each type.
+        group: (N,) group of a job by its speed beside others; -1 where it shares with nobody.
+        paired: (G, G, T) steps a second of a job of one group while it shares its workers with a
+            job of another one; 0 where the two do not fit.
         last: The last decision, with jobs that have ended since; None before the first.
 
     Raises:
@@ -62,6 +66,8 @@ class JobsSnapshot:
     speed: Floats
     types: tuple[str, ...]
     workers: Longs
+    group: Longs
+    paired: Floats
     last: Shares | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +86,9 @@ class JobsSnapshot:
         take(self, "received", np.float64, (n, t), 0.0, 1e300)
         take(self, "speed", np.float64, (n, t), 0.0, 1e300)
         take(self, "workers", np.int64, (t,), 1, LARGEST)
+        g = len(self.paired)
+        take(self, "paired", np.float64, (g, g, t), 0.0, 1e300)
+        take(self, "group", np.int64, (n,), -1, g - 1)
 
     @classmethod
     def of(cls, name: list[str] | tuple[str, ...], **given: Any) -> JobsSnapshot:
@@ -90,7 +99,7 @@ class JobsSnapshot:
             given: Other fields; ``speed`` (N, T) and ``workers`` (T,) are needed. The defaults of
                 the others: time 0, rounds of 360 s, one class, size 1, weight 1, arrival 0, one
                 step of which all is left, nothing received, types ``type 0``, ``type 1``, ..., no
-                last decision.
+                job that shares its workers, no last decision.
 
         Returns:
             The snapshot.
@@ -119,6 +128,8 @@ class JobsSnapshot:
             "arrival": np.zeros(n),
             "weight": np.ones(n),
             "steps": np.ones(n),
+            "group": np.full(n, -1),
+            "paired": np.zeros((0, 0, t)),
         }
         made |= given
         made.setdefault("left", made["steps"])
@@ -141,6 +152,22 @@ class JobsSnapshot:
             at = np.array([place.get(name, -1) for name in self.name], np.int64)
             found[at >= 0] = self.last.time[at[at >= 0]]
         return found
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs of jobs that may share workers, with the speeds of both."""
+        return pairs_of(self.group, self.paired, self.size, self.fits)
+
+    @cached_property
+    def held_pairs(self) -> tuple[Longs, Floats]:
+        """(Q, 2) jobs and (Q, T) shares of the pairs of the last decision that are both there."""
+        if self.last is None or not len(self.last.pair):
+            return np.zeros((0, 2), np.int64), np.zeros((0, len(self.types)))
+        here = {name: j for j, name in enumerate(self.name)}
+        now = np.array([here.get(name, -1) for name in self.last.name], np.int64)
+        jobs = now[self.last.pair]
+        both = (jobs >= 0).all(axis=1)
+        return np.sort(jobs[both], axis=1), self.last.pair_time[both]
 
     def shares(self, time: npt.ArrayLike, **given: Any) -> Shares:
         """A decision about these jobs.

@@ -11,9 +11,9 @@ import numpy as np
 from walras.errors import InputError
 from walras.rounds.canonical import digest, pack
 from walras.rounds.fields import take_texts
-from walras.types import Floats
+from walras.types import Floats, Longs
 
-FORMAT = 1  # of a decision's bytes
+FORMAT = 2  # of a decision's bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,9 @@ class Shares:
     Attributes:
         name: (N,) names of the jobs, as in the snapshot.
         types: (T,) names of the types, as in the snapshot.
-        time: (N, T) share of the time from 0 to 1 that a job runs on a type.
+        time: (N, T) share of the time from 0 to 1 that a job runs on a type alone.
+        pair: (P, 2) places of two jobs that share workers, each pair once.
+        pair_time: (P, T) share of the time that a pair runs on a type.
         value: What the policy maximises or minimises, at these shares; NaN where it has no such
             number.
         bound: What no shares could better; NaN where none is known.
@@ -49,6 +51,8 @@ class Shares:
     name: tuple[str, ...]
     types: tuple[str, ...]
     time: Floats
+    pair: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    pair_time: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     value: float = float("nan")
     bound: float = float("nan")
     seconds: float = 0.0
@@ -62,14 +66,20 @@ class Shares:
         take_texts(self, "types", None)
         try:
             made = np.array(self.time, np.float64)
+            pair = np.array(self.pair, np.int64)
+            pair_time = np.array(self.pair_time, np.float64)
             notes = {str(k): np.array(v, np.float64) for k, v in dict(self.notes).items()}
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"is not numeric: {error}", where="Shares.time", allowed="(N, T) shares of time"
             ) from error
-        for array in (made, *notes.values()):
+        if not len(pair) and not pair_time.size:
+            pair_time = np.zeros((0, len(self.types)))
+        for array in (made, pair, pair_time, *notes.values()):
             array.flags.writeable = False
         object.__setattr__(self, "time", made)
+        object.__setattr__(self, "pair", pair)
+        object.__setattr__(self, "pair_time", pair_time)
         object.__setattr__(self, "notes", notes)
 
     def __len__(self) -> int:
@@ -91,7 +101,8 @@ class Shares:
         numbers = {k: repr(getattr(self, k)) for k in ("value", "bound", "spare", "blind")}
         words = {"name": self.name, "types": self.types, "policy": self.policy, **numbers}
         notes = {f"notes.{k}": v for k, v in self.notes.items()}
-        return digest(pack("shares", FORMAT, words, {"time": self.time, **notes}))
+        arrays = {"time": self.time, "pair": self.pair, "pair_time": self.pair_time}
+        return digest(pack("shares", FORMAT, words, arrays | notes))
 
     def __repr__(self) -> str:
         return f"Shares({len(self)} jobs, {len(self.types)} types, value {self.value:.6g})"

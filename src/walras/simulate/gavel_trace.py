@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras import checks
-from walras.data import load
+from walras.data import gavel_pairs, load
 from walras.data.gavel import GavelThroughputs
 from walras.simulate.trace import Trace
 
@@ -24,6 +24,7 @@ def gavel_trace(
     seed: int = 0,
     multiple: bool = False,
     *,
+    sharing: bool = False,
     synthetic: bool | None = None,
 ) -> Trace:
     """Draw the stream of training jobs of Gavel's evaluation: Poisson arrivals, long-tailed work.
@@ -39,6 +40,7 @@ def gavel_trace(
         jobs: Number of jobs.
         seed: Of the random numbers; the paper has 0, 1 and 2.
         multiple: Whether jobs may take several GPUs.
+        sharing: Whether the trace has the speeds of two jobs that share their GPUs.
         synthetic: As in :func:`walras.data.load`, for the speeds.
 
     Returns:
@@ -63,7 +65,9 @@ def gavel_trace(
     drawn = [_draw(draws, templates, multiple=multiple) for _ in range(jobs)]
     class_, size, seconds = (np.array(column) for column in zip(*drawn, strict=True))
     names = [templates[k].name for k in class_]
-    speed = found.throughput[:, found.columns(names, size)].T
+    column = found.columns(names, size)
+    speed = found.throughput[:, column].T
+    paired = gavel_pairs.speeds(synthetic=synthetic).speed if sharing else np.zeros((0, 0, 3))
     return Trace(
         name=tuple(map(str, range(jobs))),
         kind=tuple(names),
@@ -74,6 +78,8 @@ def gavel_trace(
         types=found.clusters,
         speed=speed,
         source=f"drawn as Gavel's, {rate:g} jobs an hour, seed {seed}, speeds {found.source}",
+        group=column if sharing else np.full(jobs, -1),
+        paired=paired,
     )
 
 

@@ -47,6 +47,7 @@ class Run:
         done: (N,) share of its steps that is done.
         moves: (N,) how often it was stopped or moved while it ran.
         received: (N, T) seconds that it ran on each type.
+        shared: (N,) seconds that it ran beside another job.
         end: When the run stopped, seconds.
         round_at: (L,) begin of each round; rounds without jobs are left out.
         active: (L,) jobs there.
@@ -89,6 +90,7 @@ class Run:
     done: Floats
     moves: Longs
     received: Floats
+    shared: Floats
     end: float
     round_at: Floats
     active: Floats
@@ -209,7 +211,7 @@ class Run:
         Returns:
             Columns ``kind``, ``size``, ``arrival``, ``began``, ``ended``, ``completion``,
             ``fastest``, ``slowdown`` (completion by fastest), ``done``, ``moves``, ``measured``,
-            ``state``, and the seconds on each type.
+            ``state``, ``shared`` (seconds beside another job), and the seconds on each type.
         """
         completion = self.ended - self.arrival
         columns = {
@@ -226,6 +228,7 @@ class Run:
             "measured": self.measured,
             "state": self.state,
         }
+        columns["shared"] = self.shared
         columns |= {f"on {t}": self.received[:, k] for k, t in enumerate(self.types)}
         return pd.DataFrame(columns, index=pd.Index(self.name, name="job"))
 

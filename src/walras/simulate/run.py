@@ -18,15 +18,8 @@ from walras.simulate.placed import PlacedRun, Placer, Slots, TaskTrace, run_plac
 from walras.simulate.result import Run
 from walras.simulate.rounds_log import COLUMNS, RoundsLog
 from walras.simulate.time_shared import Policy, World, exact_shares
-from walras.simulate.time_shared.slices import (
-    CHANGED,
-    DECIDE,
-    ENDED,
-    MEASURED,
-    NOW,
-    ROUND,
-    run_rounds,
-)
+from walras.simulate.time_shared.slices import DECIDE, ENDED, run_rounds
+from walras.simulate.time_shared.state import CHANGED, MEASURED, NOW, ROUND
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
@@ -248,7 +241,14 @@ def _in_rounds(world: World, policy: Policy, books: _Books, ticker: _Ticker, who
         began = time.perf_counter()
         most = min(world.more_orders(), len(rows))
         why, count = run_rounds(
-            world.jobs, world.state, world.workers, world.orders, rows[:most], whole, world.spare
+            world.jobs,
+            world.state,
+            world.pairs,
+            world.workers,
+            world.orders,
+            rows[:most],
+            whole,
+            world.spare,
         )
         books.log.add(rows[:count], time.perf_counter() - began)
         if why == ENDED or ticker.stops(world):
@@ -311,6 +311,7 @@ def _result(world: World, books: _Books, policy: Policy, seed: int) -> Run:
         done=1.0 - world.state.left / trace.steps,
         moves=world.state.moves,
         received=world.state.received,
+        shared=world.state.shared,
         end=float(world.state.clock[NOW]),
         round_at=rows["at"],
         active=rows["active"],

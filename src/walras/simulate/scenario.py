@@ -46,7 +46,7 @@ measured = [4000, 5000]
 
 _GAVEL = {"v100": 36, "p100": 36, "k80": 36}
 _FILE = ("file", "format", "columns", "types", "speeds")
-_TRACE = ("rate", "jobs", "seed", "multiple", "synthetic")
+_TRACE = ("rate", "jobs", "seed", "multiple", "sharing", "synthetic")
 _RUN = ("round_seconds", "between_decisions", "seed", "measured", "whole_steps")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,10 @@ class Trace:
         types: (T,) names of the types of workers.
         speed: (N, T) steps a second of a job that runs alone on a type; 0 where it cannot run.
         source: Where the trace comes from, in words.
+        group: (N,) group of a job by its speed beside others; -1, the default, where it shares its
+            workers with nobody.
+        paired: (G, G, T) steps a second of a job of one group while it shares its workers with a
+            job of another one; 0 where the two do not fit.
 
     Raises:
         InputError: A shape or number cannot be used, or arrivals are not in order.
@@ -52,6 +56,8 @@ class Trace:
     types: tuple[str, ...]
     speed: Floats
     source: str = "given"
+    group: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
+    paired: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
 
     def __post_init__(self) -> None:
         n = take_texts(self, "name", None, distinct=True)
@@ -62,6 +68,13 @@ class Trace:
         take(self, "weight", np.float64, (n,), np.finfo(float).tiny, _MOST)
         take(self, "arrival", np.float64, (n,), 0.0, _MOST)
         take(self, "speed", np.float64, (n, t), 0.0, _MOST)
+        g = len(self.paired)
+        if not g:
+            object.__setattr__(self, "paired", np.zeros((0, 0, t)))
+        if not len(self.group):
+            object.__setattr__(self, "group", np.full(n, -1))
+        take(self, "paired", np.float64, (g, g, t), 0.0, _MOST)
+        take(self, "group", np.int64, (n,), -1, g - 1)
         early = np.flatnonzero(np.diff(self.arrival) < 0)
         if len(early):
             j = int(early[0]) + 1
@@ -182,7 +195,7 @@ class Trace:
         fields: dict[str, Any] = {
             name: tuple(getattr(self, name)[j] for j in rows) for name in ("name", "kind")
         }
-        for name in ("size", "steps", "weight", "arrival", "speed"):
+        for name in ("size", "steps", "weight", "arrival", "speed", "group"):
             fields[name] = getattr(self, name)[rows]
         return replace(self, **fields)
 
@@ -196,9 +209,16 @@ class Trace:
                 allowed=", ".join(self.types),
                 remedy="leave out the type, or give its speeds",
             )
-        speed = self.speed[:, [self.types.index(name) for name in cluster.types]].copy()
+        speed = self.speed[:, self._places(cluster)].copy()
         speed[self.size[:, None] > cluster.workers[None, :]] = 0.0
         return speed
+
+    def paired_on(self, cluster: Cluster) -> Floats:
+        """(G, G, T) speeds of jobs beside others, in the order of the cluster's types."""
+        return self.paired[:, :, self._places(cluster)]
+
+    def _places(self, cluster: Cluster) -> list[int]:
+        return [self.types.index(name) for name in cluster.types]
 
     def frame(self) -> pd.DataFrame:
         """One row a job: name, kind, size, steps, weight, arrival and the speeds by type."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from tests.simulate.small import equal_shares, random_trace
+from tests.simulate.small import equal_pairs, equal_shares, paired_trace, random_trace
 
 from walras import policies
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate import Cluster, Trace, run
 from walras.simulate.time_shared import Policy, World
+from walras.types import Floats
 
 CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
 ROUND, WAIT = 360.0, 1920.0
+
+_Unit = tuple[int, ...]
+_Account = tuple[list[float], list[float], list[float]]  # share, seconds had, seconds owed, by type
 
 
 def _plain(trace: Trace, cluster: Cluster, policy: Policy) -> tuple[list[float], list[list[float]]]:
@@ -20,8 +26,7 @@ def _plain(trace: Trace, cluster: Cluster, policy: Policy) -> tuple[list[float],
     n, types = len(trace), range(len(cluster.types))
     world = World.start(trace, cluster, np.ones(n, bool), ROUND, WAIT, 0)
     speed, left = trace.on(cluster), trace.steps.tolist()
-    share = {j: [0.0] * len(types) for j in range(n)}
-    had, owed = ({j: [0.0] * len(types) for j in range(n)} for _ in range(2))
+    units: dict[_Unit, _Account] = {}
     total = [[0.0] * len(types) for _ in range(n)]
     given = [0.0] * len(types)
     ends = [np.nan] * n
@@ -39,35 +44,65 @@ def _plain(trace: Trace, cluster: Cluster, policy: Policy) -> tuple[list[float],
             world.state.clock[0], world.state.left[:] = now, left
             found = policy(world.snapshot())
             world.last = found
-            for k, j in enumerate(here):
-                since = now - last if np.isfinite(last) else 0.0
-                for t in types:
-                    owed[j][t] += share[j][t] * since - had[j][t]
-                share[j], had[j] = found.time[k].tolist(), [0.0] * len(types)
-            given = [ROUND / 2 * len(here)] * len(types)
+            since = now - last if np.isfinite(last) else 0.0
+            units = _settled(units, found, here, since)
+            given = [ROUND / 2 * len(units)] * len(types)
             last, changed, spare, known = now, False, found.spare, known | set(here)
-        placed = {}
+        placed: dict[int, tuple[int, _Unit]] = {}
         for t in types:
             free = int(cluster.workers[t])
-            queue = [
-                (-share[j][t] * given[t] / (ROUND / 2 + had[j][t]), -owed[j][t], -share[j][t], j)
-                for j in here
-                if j in known and j not in placed and speed[j, t] > 0 and (spare or share[j][t])
-            ]
-            for *_, j in sorted(queue):
-                if trace.size[j] <= free:
-                    placed[j], free = t, free - int(trace.size[j])
+            queue = []
+            for unit, (share, had, owed) in units.items():
+                runs = all(j in here and j not in placed for j in unit)
+                if runs and _pace(trace, unit, t, speed) and (share[t] or spare * (len(unit) == 1)):
+                    priority = share[t] * given[t] / (ROUND / 2 + had[t])
+                    queue.append((-priority, -owed[t], -share[t], len(unit), unit))
+            for *_, unit in sorted(queue):
+                if trace.size[unit[0]] <= free and not any(j in placed for j in unit):
+                    placed |= {j: (t, unit) for j in unit}
+                    free -= int(trace.size[unit[0]])
+        ran: dict[_Unit, float] = {}
         for j in sorted(placed):
-            t = placed[j]
-            done = min(np.floor(speed[j, t] * ROUND), left[j])
+            t, unit = placed[j]
+            pace = _pace(trace, unit, t, speed)[unit.index(j)]
+            done = min(np.floor(pace * ROUND), left[j])
             left[j] -= done
-            for count in (had[j], total[j], given):
-                count[t] += done / speed[j, t]
+            total[j][t] += done / pace
+            ran[unit] = max(ran.get(unit, 0.0), done / pace)
             if left[j] <= 0:
-                ends[j], changed = now + done / speed[j, t], True
+                ends[j], changed = now + done / pace, True
+        for unit in sorted(ran, key=lambda unit: (len(unit), unit)):
+            t = placed[unit[0]][0]
+            units[unit][1][t] += ran[unit]
+            given[t] += ran[unit]
         here = [j for j in here if left[j] > 0]
         now += ROUND
     return ends, total
+
+
+def _settled(
+    units: dict[_Unit, _Account], found: Shares, here: list[int], since: float
+) -> dict[_Unit, _Account]:
+    """Accounts under new shares: what units that were there before are owed stays."""
+    granted: dict[_Unit, list[float]] = {(j,): found.time[k].tolist() for k, j in enumerate(here)}
+    for (one, other), time in zip(found.pair.tolist(), found.pair_time.tolist(), strict=True):
+        granted[here[one], here[other]] = time
+    types = range(found.time.shape[1])
+    made = {}
+    for unit, share in granted.items():
+        old, had, owed = units.get(unit, ([0.0] * len(types),) * 3)
+        made[unit] = share, [0.0 for _ in types], [owed[t] + (old[t] * since - had[t]) for t in types]
+    return made
+
+
+def _pace(trace: Trace, unit: _Unit, t: int, speed: Floats) -> tuple[float, ...]:
+    """Steps a second of the jobs of a unit; empty where they cannot run."""
+    if len(unit) == 1:
+        both = (speed[unit[0], t],)
+    else:
+        one, other = (trace.group[j] for j in unit)
+        both = (trace.paired[one, other, t], trace.paired[other, one, t])
+    return both if min(both) > 0 and all(speed[j, t] > 0 for j in unit) else ()
 
 
 def uneven(snapshot: JobsSnapshot) -> Shares:
@@ -90,3 +125,14 @@ def test_rounds_follow_the_mechanism(policy: Policy, seed: int) -> None:
     ends, total = _plain(trace, CLUSTER, policy)
     assert done.ended.tolist() == ends
     assert done.received.tolist() == total
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_follow_the_mechanism(seed: int) -> None:
+    trace = paired_trace(seed, n=24)
+    trace = replace(trace, arrival=trace.arrival / 4)
+    done = run(trace, CLUSTER, equal_pairs)
+    ends, total = _plain(trace, CLUSTER, equal_pairs)
+    assert done.shared.any()
+    np.testing.assert_allclose(done.ended, ends, rtol=1e-12)
+    np.testing.assert_allclose(done.received, total, rtol=1e-12)

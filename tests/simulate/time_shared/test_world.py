@@ -10,7 +10,7 @@ from walras.rounds import JobsSnapshot, Shares
 from walras.simulate import Cluster
 from walras.simulate.time_shared import World
 from walras.simulate.time_shared.exact_shares import admit
-from walras.simulate.time_shared.slices import LAST, NOW
+from walras.simulate.time_shared.state import LAST, NOW
 
 
 def _world(n: int, workers: int = 1) -> World:

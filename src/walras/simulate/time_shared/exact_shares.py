@@ -6,7 +6,7 @@ import numpy as np
 
 from walras.simulate.rounds_log import COLUMNS
 from walras.simulate.time_shared import World
-from walras.simulate.time_shared.slices import ACTIVE, CHANGED, MEASURED, NEXT, NOW
+from walras.simulate.time_shared.state import ACTIVE, CHANGED, MEASURED, NEXT, NOW
 from walras.types import Floats
 
 _LEFT = 1e-12  # of a job's steps: rounding
@@ -37,7 +37,8 @@ def advance(world: World) -> Floats:
     state, jobs = world.state, world.here.copy()
     clock, counts = state.clock, state.counts
     now = float(clock[NOW])
-    rate = (state.share[jobs] * world.jobs.speed[jobs]).sum(axis=1)
+    beside, faster = _beside(world)
+    rate = (state.share[jobs] * world.jobs.speed[jobs]).sum(axis=1) + faster[jobs]
     runs = rate > 0.0
     until = np.full(len(jobs), np.inf)
     until[runs] = state.left[jobs[runs]] / rate[runs]
@@ -50,7 +51,9 @@ def advance(world: World) -> Floats:
     seconds = state.share[jobs] * length
     state.left[jobs] -= rate * length
     state.had[jobs] += seconds
-    state.received[jobs] += seconds
+    state.received[jobs] += seconds + beside[jobs] * length
+    state.shared[jobs] += beside[jobs].sum(axis=1) * length
+    world.pairs.had[:] += world.pairs.share * length
     clock[NOW] = now + length
     over = runs & ((until <= length) | (state.left[jobs] <= _LEFT * world.trace.steps[jobs]))
     if over.any():
@@ -60,5 +63,15 @@ def advance(world: World) -> Floats:
         counts[ACTIVE] -= len(gone)
         counts[MEASURED] -= int(world.jobs.measured[gone].sum())
         counts[CHANGED] = 1
-    busy = world.trace.size[jobs] @ seconds
+    busy = world.trace.size[jobs] @ (seconds + beside[jobs] * (length / 2))
     return np.array([[now, len(jobs), runs.sum(), *busy]])
+
+
+def _beside(world: World) -> tuple[Floats, Floats]:
+    """(N, T) share of the time of each job in pairs, and (N,) its steps a second there."""
+    pairs, share = world.pairs, np.zeros(world.jobs.speed.shape)
+    rate = np.zeros(len(share))
+    for k, side in enumerate(pairs.jobs.T):
+        np.add.at(share, side, pairs.share)
+        np.add.at(rate, side, (pairs.speed[:, k] * pairs.share).sum(axis=1))
+    return share, rate

@@ -2,86 +2,36 @@
 
 In each round each type of workers, in the order given, goes to jobs by priority: the share of time
 that a decision grants to a job divided by the share that it has had since the decision. A type goes
-on down its list until it is full; a job runs on one type at a time. Source: Narayanan et al., OSDI
-2020, section 5 (algorithm 1).
+on down its list until it is full; a job runs on one type at a time. A pair of jobs that share
+workers stands in the list like a job, and runs where neither of the two has a place yet. Source:
+Narayanan et al., OSDI 2020, section 5 (algorithm 1).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from walras.kernels.compiling import compiler
-from walras.types import Bools, Floats, Longs
+from walras.simulate.time_shared.state import (
+    ACTIVE,
+    CHANGED,
+    DRAWN,
+    LAST,
+    MEASURED,
+    NEXT,
+    NOW,
+    ROUND,
+    WAIT,
+    Jobs,
+    Pairs,
+    State,
+)
+from walras.types import Floats, Longs
 
 DECIDE, FULL, ENDED = 0, 1, 2
 """Why the rounds stop: a decision is due, the log is full, no measured job is left."""
 
-NOW, LAST, ROUND, WAIT = 0, 1, 2, 3
-"""Places in the clock: now, last decision, length of a round, least time between decisions."""
-NEXT, ACTIVE, CHANGED, MEASURED, DRAWN = 0, 1, 2, 3, 4
-"""Places in the counts: next arrival, active jobs, whether a job came or went since the last
-decision, measured jobs that have not ended, orders of types used."""
-
 _LEFT = 1e-12  # of a job's steps: rounding
-
-
-class Jobs(NamedTuple):
-    """What is known of N jobs from the begin.
-
-    Attributes:
-        arrival: (N,) seconds.
-        size: (N,) workers of a job.
-        steps: (N,) steps of a job.
-        speed: (N, T) steps a second.
-        measured: (N,) jobs whose ends are waited for.
-    """
-
-    arrival: Floats
-    size: Longs
-    steps: Floats
-    speed: Floats
-    measured: Bools
-
-
-class State(NamedTuple):
-    """What changes from round to round.
-
-    Attributes:
-        clock: (4,) as the places above.
-        counts: (5,) as the places above.
-        active: (N,) the jobs that are there, in order of arrival, then anything.
-        left: (N,) steps left.
-        decided: (N,) whether a decision was made with the job there.
-        share: (N, T) shares of time of the last decision.
-        had: (N, T) seconds had since the last decision.
-        owed: (N, T) seconds owed before the last decision.
-        received: (N, T) seconds had in all.
-        given: (T,) seconds of all jobs since the last decision.
-        place: (N,) type of a job in this round, or -1.
-        before: (N,) its type in the round before, or -1.
-        began: (N,) first start; NaN before.
-        ended: (N,) end; NaN before.
-        moves: (N,) how often a running job was stopped or moved.
-    """
-
-    clock: Floats
-    counts: Longs
-    active: Longs
-    left: Floats
-    decided: Bools
-    share: Floats
-    had: Floats
-    owed: Floats
-    received: Floats
-    given: Floats
-    place: Longs
-    before: Longs
-    began: Floats
-    ended: Floats
-    moves: Longs
-
 
 jit = compiler(nogil=True, error_model="numpy", boundscheck=False)
 
@@ -122,72 +72,125 @@ def _waiting(state: State) -> Longs:
 
 
 @jit
-def _fill(t: int, free: int, waiting: Longs, jobs: Jobs, state: State, spare: bool) -> None:
-    """Give the workers of a type to the jobs of highest priority that have no place yet."""
-    share, place, size = state.share, state.place, jobs.size
+def _place(j: int, t: int, pair: int, pace: float, state: State) -> None:
+    state.place[j] = t
+    state.beside[j] = pair
+    state.pace[j] = pace
+
+
+@jit
+def _fill(
+    t: int, free: int, waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, spare: bool
+) -> None:
+    """Give the workers of a type to the jobs and pairs of highest priority without a place."""
+    share, place, size, both = state.share, state.place, jobs.size, pairs.jobs
     count, wanted = 0, 0
-    rank = np.empty(len(waiting), np.int64)
+    rank = np.empty(len(waiting) + len(both), np.int64)  # jobs, then pairs from N on
+    n = len(size)
     for j in waiting:
         if place[j] < 0 and jobs.speed[j, t] > 0.0 and (spare or share[j, t] > 0.0):
             rank[count] = j
             count += 1
             wanted += size[j]
+    alone = count
+    for p in range(len(both)):
+        one, other = both[p]
+        if (
+            pairs.share[p, t] > 0.0
+            and place[one] < 0
+            and place[other] < 0
+            and state.left[one] > 0.0
+            and state.left[other] > 0.0
+        ):
+            rank[count] = n + p
+            count += 1
     rank = rank[:count]
-    if wanted > free:
-        priority, deficit, granted = np.empty(count), np.empty(count), np.empty(count)
-        head_start = state.clock[ROUND] / 2
-        for k, j in enumerate(rank):
-            granted[k], deficit[k] = share[j, t], state.owed[j, t]
-            # share granted / share had; each job begins with half a round on each type
-            priority[k] = share[j, t] * state.given[t] / (head_start + state.had[j, t])
-        order = np.argsort(-priority, kind="mergesort")
-        first = 0
-        while first < count and free > 0:
-            last = first + 1
-            while last < count and priority[order[last]] == priority[order[first]]:
-                last += 1
-            if last - first > 1:
-                _break_ties(order, first, last, deficit, granted)
-            for j in rank[order[first:last]]:
-                if size[j] <= free:
-                    place[j] = t
-                    free -= size[j]
-            first = last
+    if count == alone and wanted <= free:
+        for j in rank:
+            _place(j, t, -1, jobs.speed[j, t], state)
         return
-    for j in rank:
-        place[j] = t
+    priority, deficit, granted = np.empty(count), np.empty(count), np.empty(count)
+    half = state.clock[ROUND] / 2
+    for k, u in enumerate(rank):
+        if u < n:
+            granted[k], deficit[k], had = share[u, t], state.owed[u, t], state.had[u, t]
+        else:
+            p = u - n
+            granted[k], deficit[k], had = pairs.share[p, t], pairs.owed[p, t], pairs.had[p, t]
+        # share granted / share had; each begins with half a round on each type
+        priority[k] = granted[k] * state.given[t] / (half + had)
+    order = np.argsort(-priority, kind="mergesort")
+    first = 0
+    while first < count and free > 0:
+        last = first + 1
+        while last < count and priority[order[last]] == priority[order[first]]:
+            last += 1
+        if last - first > 1:
+            _break_ties(order, first, last, deficit, granted)
+        for u in rank[order[first:last]]:
+            if u < n:
+                if size[u] <= free and place[u] < 0:
+                    _place(u, t, -1, jobs.speed[u, t], state)
+                    free -= size[u]
+                continue
+            one, other = both[u - n]
+            if size[one] <= free and place[one] < 0 and place[other] < 0:
+                _place(one, t, u - n, pairs.speed[u - n, 0, t], state)
+                _place(other, t, u - n, pairs.speed[u - n, 1, t], state)
+                free -= size[one]
+        first = last
 
 
 @jit
-def _work(waiting: Longs, jobs: Jobs, state: State, row: Floats, whole: bool) -> None:
+def _work(
+    waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, whole: bool
+) -> None:
     """Let each job with a place run for the round, and write the row of the log."""
     now, length = state.clock[NOW], state.clock[ROUND]
     running = 0
     row[3:] = 0.0
     for j in waiting:
-        t, steps = state.place[j], jobs.steps[j]
+        t, pair, pace = state.place[j], state.beside[j], state.pace[j]
         if state.before[j] >= 0 and t != state.before[j]:
             state.moves[j] += 1
         state.before[j] = t
         if t < 0:
             continue
         running += 1
-        done = jobs.speed[j, t] * length
+        done = pace * length
         if whole:
             done = np.floor(done)
         done = min(done, state.left[j])
-        seconds = done / jobs.speed[j, t]
+        seconds = done / pace
         if np.isnan(state.began[j]):
             state.began[j] = now
         state.left[j] -= done
-        state.had[j, t] += seconds
         state.received[j, t] += seconds
-        state.given[t] += seconds
-        row[3 + t] += seconds * jobs.size[j]
-        if state.left[j] <= _LEFT * steps:
+        if pair >= 0:
+            pairs.ran[pair] = max(pairs.ran[pair], seconds)
+            state.shared[j] += seconds
+        else:
+            state.had[j, t] += seconds
+            state.given[t] += seconds
+            row[3 + t] += seconds * jobs.size[j]
+        if state.left[j] <= _LEFT * jobs.steps[j]:
             state.left[j] = 0.0
             state.ended[j] = now + seconds
     row[0], row[1], row[2] = now, state.counts[ACTIVE], running
+
+
+@jit
+def _settle(jobs: Jobs, state: State, pairs: Pairs, row: Floats) -> None:
+    """Note the seconds of pairs: those of the one that ran longer."""
+    for p in range(len(pairs.ran)):
+        seconds = pairs.ran[p]
+        if seconds > 0.0:
+            one = pairs.jobs[p, 0]
+            t = state.place[one]
+            pairs.had[p, t] += seconds
+            state.given[t] += seconds
+            row[3 + t] += seconds * jobs.size[one]
+            pairs.ran[p] = 0.0
 
 
 @jit
@@ -206,13 +209,21 @@ def _leave(jobs: Jobs, state: State) -> None:
 
 @jit
 def run_rounds(
-    jobs: Jobs, state: State, workers: Longs, orders: Longs, log: Floats, whole: bool, spare: bool
+    jobs: Jobs,
+    state: State,
+    pairs: Pairs,
+    workers: Longs,
+    orders: Longs,
+    log: Floats,
+    whole: bool,
+    spare: bool,
 ) -> tuple[int, int]:
     """Run rounds until a decision is due, the log is full or no measured job is left.
 
     Args:
         jobs: The jobs.
         state: Their state; changed.
+        pairs: The pairs that may share workers; changed.
         workers: (T,) workers of each type.
         orders: (K, T) the orders in which rounds fill types, one a round, used in turn.
         log: (L, 3 + T) one row a round: begin, jobs, jobs that run, busy worker-seconds by type.
@@ -231,9 +242,10 @@ def run_rounds(
             return DECIDE, row
         waiting = _waiting(state)
         for t in orders[counts[DRAWN] % len(orders)]:
-            _fill(t, workers[t], waiting, jobs, state, spare)
+            _fill(t, workers[t], waiting, jobs, state, pairs, spare)
         counts[DRAWN] += 1
-        _work(waiting, jobs, state, log[row], whole)
+        _work(waiting, jobs, state, pairs, log[row], whole)
+        _settle(jobs, state, pairs, log[row])
         _leave(jobs, state)
         clock[NOW] += clock[ROUND]
     return FULL, len(log)

@@ -11,7 +11,7 @@ import numpy as np
 
 from walras.rounds import JobsSnapshot, Shares, Violation, check_shares
 from walras.simulate.cluster import Cluster
-from walras.simulate.time_shared.slices import (
+from walras.simulate.time_shared.state import (
     ACTIVE,
     CHANGED,
     DRAWN,
@@ -21,7 +21,10 @@ from walras.simulate.time_shared.slices import (
     NOW,
     ROUND,
     Jobs,
+    Pairs,
     State,
+    no_pairs,
+    start,
 )
 from walras.simulate.trace import Trace
 from walras.types import Bools, Longs
@@ -56,6 +59,8 @@ class World:
 
     def __post_init__(self) -> None:
         self.workers = self.cluster.workers
+        self.paired = self.trace.paired_on(self.cluster)
+        self.pairs = no_pairs(len(self.workers))
         self.orders = self._orders()
 
     @classmethod
@@ -75,7 +80,7 @@ class World:
         """
         speed = trace.on(cluster)
         jobs = Jobs(trace.arrival, trace.size, trace.steps, speed, measured)
-        state = _start(jobs, round_seconds, wait)
+        state = start(jobs, round_seconds, wait)
         return cls(trace, cluster, jobs, state, random.Random(seed + 5))
 
     @property
@@ -107,6 +112,8 @@ class World:
             speed=self.jobs.speed[jobs],
             types=self.cluster.types,
             workers=self.workers,
+            group=trace.group[jobs],
+            paired=self.paired,
             last=self.last,
         )
 
@@ -134,11 +141,30 @@ class World:
         state.owed[jobs] += state.share[jobs] * since - state.had[jobs]
         state.share[jobs] = np.where(snapshot.fits, np.maximum(found.time, 0.0), 0.0)
         state.had[jobs] = 0.0
-        state.given[:] = state.clock[ROUND] / 2 * len(jobs)
+        self.pairs = self._pairs(snapshot, found, since)
+        state.given[:] = state.clock[ROUND] / 2 * (len(jobs) + len(self.pairs.jobs))
         state.decided[jobs] = True
         state.clock[LAST], state.counts[CHANGED], self.last = now, 0, found
         if found.blind and len(self.orders) == 1:
             self.orders, state.counts[DRAWN] = self._orders(), 0
+
+    def _pairs(self, snapshot: JobsSnapshot, found: Shares, since: float) -> Pairs:
+        """The pairs of a decision, with what those that were there before are owed."""
+        if not len(found.pair):
+            return no_pairs(len(self.workers))
+        n, old, at = len(self.trace), self.pairs, np.sort(found.pair, axis=1)
+        jobs, group = self.here[at], snapshot.group[at]
+        speed = np.stack(
+            [self.paired[group[:, 0], group[:, 1]], self.paired[group[:, 1], group[:, 0]]], axis=1
+        )
+        fits = (speed > 0.0).all(axis=1)
+        owed = np.zeros(found.pair_time.shape)
+        _, now, then = np.intersect1d(
+            jobs @ (n, 1), old.jobs @ (n, 1), assume_unique=True, return_indices=True
+        )
+        owed[now] = old.owed[then] + (old.share[then] * since - old.had[then])
+        share = np.where(fits, np.maximum(found.pair_time, 0.0), 0.0)
+        return Pairs(jobs, speed, share, np.zeros(share.shape), owed, np.zeros(len(jobs)))
 
     def _orders(self) -> Longs:
         """(K, T) the orders in which the next rounds fill the types."""
@@ -171,38 +197,17 @@ class World:
         return len(self.trace) - int(self.state.counts[NEXT])
 
 
-def _start(jobs: Jobs, round_seconds: float, wait: float) -> State:
-    """The state before the first job."""
-    n, t = jobs.speed.shape
-    counts = np.zeros(5, np.int64)
-    counts[MEASURED] = jobs.measured.sum()
-    return State(
-        clock=np.array([0.0, -np.inf, round_seconds, wait]),
-        counts=counts,
-        active=np.zeros(n, np.int64),
-        left=jobs.steps.copy(),
-        decided=np.zeros(n, np.bool_),
-        share=np.zeros((n, t)),
-        had=np.zeros((n, t)),
-        owed=np.zeros((n, t)),
-        received=np.zeros((n, t)),
-        given=np.zeros(t),
-        place=np.full(n, -1),
-        before=np.full(n, -1),
-        began=np.full(n, np.nan),
-        ended=np.full(n, np.nan),
-        moves=np.zeros(n, np.int64),
-    )
-
-
 def _fallback(snapshot: JobsSnapshot) -> Shares:
     """The last shares, and whole workers for jobs without any, in order of arrival."""
     time = snapshot.held.copy()
-    free = snapshot.workers - snapshot.size @ time
-    for j in np.flatnonzero(time.sum(axis=1) == 0.0):
+    pair, pair_time = snapshot.held_pairs
+    free = snapshot.workers - snapshot.size @ time - snapshot.size[pair[:, 0]] @ pair_time
+    has = time.any(axis=1)
+    has[pair] = True
+    for j in np.flatnonzero(~has):
         fits = snapshot.fits[j] & (snapshot.size[j] <= free + 1e-9)
         if fits.any():
             t = int(np.argmax(fits))
             time[j, t] = 1.0
             free[t] -= snapshot.size[j]
-    return snapshot.shares(time, policy="fallback")
+    return snapshot.shares(time, pair=pair, pair_time=pair_time, policy="fallback")
