@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.policies.drawn import random_jobs
+from tests.policies.drawn import best_with_pairs, random_jobs, sharing_jobs
 
+from walras import InputError
 from walras.domains import cluster_scheduling
 from walras.policies import finish_time_fairness
 from walras.rounds import JobsSnapshot, check_shares
@@ -21,6 +22,27 @@ def test_decisions_are_good_and_proved(seed: int, by_speed: bool) -> None:
     assert check_shares(jobs, found) == []
     assert found.gap < 1e-3
     assert found.blind is not by_speed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_ratio_is_below_the_bound_with_pairs(seed: int) -> None:
+    """A ratio r is within reach where all rates y_j >= left_j / (r alone_j - elapsed_j) are."""
+    jobs = sharing_jobs(seed)
+    found = finish_time_fairness(sharing=True)(jobs)
+    assert check_shares(jobs, found) == []
+    assert found.bound <= found.value <= found.bound * (1 + 1e-3)
+    alone, elapsed = found.notes["left"] / found.notes["rate"], jobs.at - jobs.arrival
+
+    def reached(ratio: float) -> float:
+        return best_with_pairs(jobs, np.maximum(ratio * alone - elapsed, 0.0) / jobs.left)
+
+    assert reached(found.value * (1 + 1e-6)) >= 1 - 1e-6
+    assert reached(found.bound * (1 - 1e-6)) <= 1 + 1e-6
+
+
+def test_sharing_needs_speeds() -> None:
+    with pytest.raises(InputError, match="without by_speed"):
+        finish_time_fairness(by_speed=False, sharing=True)
 
 
 def test_a_job_alone_has_an_equal_part() -> None:

@@ -51,7 +51,7 @@ def test_jobs_that_do_not_fit_are_paired_and_stay_paired() -> None:
     policy = gandiva(3)
     first = policy(_jobs(6, workers=3)).pair.tolist()
     assert len(first) == 3
-    assert sorted(sum(first, [])) == list(range(6))
+    assert sorted(np.ravel(first).tolist()) == list(range(6))
     assert policy(_jobs(6, workers=3)).pair.tolist() == first
 
 

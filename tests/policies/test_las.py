@@ -49,7 +49,8 @@ def test_pairs_raise_the_least_service_to_its_best(seed: int, engine: str | None
     mean = jobs.speed @ jobs.workers / jobs.workers.sum()
     best = best_with_pairs(jobs, jobs.size / mean / jobs.weight)
     assert found.value == pytest.approx(best, rel=1e-6)
-    assert found.bound == pytest.approx(best, rel=1e-5)
+    assert found.bound >= best * (1 - 1e-9)
+    assert engine is not None or found.gap < 1e-5
     assert best > las(by_speed=True)(jobs).value * (1 - 1e-9)
 
 

@@ -85,7 +85,9 @@ def test_invariants_with_pairs(seed: int, exact: bool) -> None:
 def test_two_jobs_that_share_run_at_their_speeds_beside_each_other() -> None:
     """At 0.8 and 0.5 steps a second, the second one speeds up when the first one has ended."""
     trace = replace(
-        on_one([720.0, 720.0]), group=[0, 1], paired=np.array([[0.0, 0.8], [0.5, 0.0]])[:, :, None]
+        on_one([720.0, 720.0]),
+        group=np.array([0, 1]),
+        paired=np.array([[0.0, 0.8], [0.5, 0.0]])[:, :, None],
     )
 
     def share(snapshot: JobsSnapshot) -> Shares:

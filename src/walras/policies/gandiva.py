@@ -18,8 +18,9 @@ def gandiva(seed: int = 0) -> Policy:
     Where the jobs ask for no more workers than there are, each has an equal part alone. Else jobs
     that are in no pair are drawn two by two; two of one size become a pair and stay one as long as
     both are there and gain, that is, run together at a sum of speeds relative to alone, over the
-    types, of one or more. A job that finds no partner is alone until the next decision. Sources: Xiao et al.,
-    OSDI 2018 (Gandiva), as the baseline of Narayanan et al., OSDI 2020, section 7.1, has it.
+    types, of one or more. A job that finds no partner is alone until the next decision. Sources:
+    Xiao et al., OSDI 2018 (Gandiva), as the baseline of Narayanan et al., OSDI 2020, section 7.1,
+    has it.
 
     Args:
         seed: Of the drawn pairs. The policy remembers them: make a new one for each run.

@@ -33,8 +33,7 @@ def makespan(
 
     Example:
         >>> import walras as wl
-        >>> from walras.policies.sharing import options_for, pairs_for, shares_of
-from walras.rounds import JobsSnapshot
+        >>> from walras.rounds import JobsSnapshot
         >>> jobs = JobsSnapshot.of(["a", "b"], speed=[[1.0], [1.0]], steps=[30, 10], workers=[1])
         >>> round(wl.policies.makespan()(jobs).value, 3)
         40.0

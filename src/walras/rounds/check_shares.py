@@ -70,6 +70,8 @@ def _pairs_form(snapshot: JobsSnapshot, shares: Shares) -> Iterator[Violation]:
         what = f"have shapes {pair.shape} and {time.shape}, not (P, 2) and (P, types)"
         yield Violation("shape", "pairs", what)
         return
+    if not len(pair):
+        return
     low, high = pair.min(axis=1, initial=LARGEST), pair.max(axis=1, initial=-1)
     wrong = ~((low >= 0) & (low < high) & (high < len(snapshot)))
     _, first = np.unique(low * len(snapshot) + high, return_index=True)

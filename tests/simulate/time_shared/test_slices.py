@@ -91,14 +91,18 @@ def _settled(
     made = {}
     for unit, share in granted.items():
         old, had, owed = units.get(unit, ([0.0] * len(types),) * 3)
-        made[unit] = share, [0.0 for _ in types], [owed[t] + (old[t] * since - had[t]) for t in types]
+        made[unit] = (
+            share,
+            [0.0 for _ in types],
+            [owed[t] + (old[t] * since - had[t]) for t in types],
+        )
     return made
 
 
 def _pace(trace: Trace, unit: _Unit, t: int, speed: Floats) -> tuple[float, ...]:
     """Steps a second of the jobs of a unit; empty where they cannot run."""
     if len(unit) == 1:
-        both = (speed[unit[0], t],)
+        both: tuple[float, ...] = (speed[unit[0], t],)
     else:
         one, other = (trace.group[j] for j in unit)
         both = (trace.paired[one, other, t], trace.paired[other, one, t])

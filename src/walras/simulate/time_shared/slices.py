@@ -34,6 +34,8 @@ DECIDE, FULL, ENDED = 0, 1, 2
 _LEFT = 1e-12  # of a job's steps: rounding
 
 jit = compiler(nogil=True, error_model="numpy", boundscheck=False)
+inlined = compiler(nogil=True, error_model="numpy", boundscheck=False, inline="always")
+"""For what is called for each job: a call would count references to every array of the state."""
 
 
 @jit
@@ -71,7 +73,7 @@ def _waiting(state: State) -> Longs:
     return waiting[:known]
 
 
-@jit
+@inlined
 def _place(j: int, t: int, pair: int, pace: float, state: State) -> None:
     state.place[j] = t
     state.beside[j] = pair
@@ -79,46 +81,69 @@ def _place(j: int, t: int, pair: int, pace: float, state: State) -> None:
 
 
 @jit
+def _candidates(
+    t: int, waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, spare: bool
+) -> tuple[Longs, int, int]:
+    """Jobs, then pairs from N on, that may have the type; how many are jobs, and what they want."""
+    share, place, left = state.share, state.place, state.left
+    count, wanted = 0, 0
+    found = np.empty(len(waiting) + len(pairs.jobs), np.int64)
+    for j in waiting:
+        if place[j] < 0 and jobs.speed[j, t] > 0.0 and (spare or share[j, t] > 0.0):
+            found[count] = j
+            count += 1
+            wanted += jobs.size[j]
+    alone = count
+    for p in range(len(pairs.jobs)):
+        one, other = pairs.jobs[p]
+        free = place[one] < 0 and place[other] < 0
+        if pairs.share[p, t] > 0.0 and free and left[one] > 0.0 and left[other] > 0.0:
+            found[count] = len(jobs.size) + p
+            count += 1
+    return found[:count], alone, wanted
+
+
+@inlined
+def _try(unit: int, t: int, free: int, jobs: Jobs, state: State, pairs: Pairs) -> int:
+    """Place a job or a pair where it has room and no place yet; the workers that it takes."""
+    n = len(jobs.size)
+    if unit < n:
+        if jobs.size[unit] > free or state.place[unit] >= 0:
+            return 0
+        _place(unit, t, -1, jobs.speed[unit, t], state)
+        return int(jobs.size[unit])
+    pair = unit - n
+    one, other = pairs.jobs[pair]
+    if jobs.size[one] > free or state.place[one] >= 0 or state.place[other] >= 0:
+        return 0
+    _place(one, t, pair, pairs.speed[pair, 0, t], state)
+    _place(other, t, pair, pairs.speed[pair, 1, t], state)
+    return int(jobs.size[one])
+
+
+@jit
 def _fill(
     t: int, free: int, waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, spare: bool
 ) -> None:
     """Give the workers of a type to the jobs and pairs of highest priority without a place."""
-    share, place, size, both = state.share, state.place, jobs.size, pairs.jobs
-    count, wanted = 0, 0
-    rank = np.empty(len(waiting) + len(both), np.int64)  # jobs, then pairs from N on
-    n = len(size)
-    for j in waiting:
-        if place[j] < 0 and jobs.speed[j, t] > 0.0 and (spare or share[j, t] > 0.0):
-            rank[count] = j
-            count += 1
-            wanted += size[j]
-    alone = count
-    for p in range(len(both)):
-        one, other = both[p]
-        if (
-            pairs.share[p, t] > 0.0
-            and place[one] < 0
-            and place[other] < 0
-            and state.left[one] > 0.0
-            and state.left[other] > 0.0
-        ):
-            rank[count] = n + p
-            count += 1
-    rank = rank[:count]
+    rank, alone, wanted = _candidates(t, waiting, jobs, state, pairs, spare)
+    count, n = len(rank), len(jobs.size)
     if count == alone and wanted <= free:
         for j in rank:
             _place(j, t, -1, jobs.speed[j, t], state)
         return
     priority, deficit, granted = np.empty(count), np.empty(count), np.empty(count)
-    half = state.clock[ROUND] / 2
-    for k, u in enumerate(rank):
-        if u < n:
-            granted[k], deficit[k], had = share[u, t], state.owed[u, t], state.had[u, t]
+    head_start = state.clock[ROUND] / 2
+    for k, unit in enumerate(rank):
+        if unit < n:
+            had = state.had[unit, t]
+            granted[k], deficit[k] = state.share[unit, t], state.owed[unit, t]
         else:
-            p = u - n
-            granted[k], deficit[k], had = pairs.share[p, t], pairs.owed[p, t], pairs.had[p, t]
+            pair = unit - n
+            had = pairs.had[pair, t]
+            granted[k], deficit[k] = pairs.share[pair, t], pairs.owed[pair, t]
         # share granted / share had; each begins with half a round on each type
-        priority[k] = granted[k] * state.given[t] / (half + had)
+        priority[k] = granted[k] * state.given[t] / (head_start + had)
     order = np.argsort(-priority, kind="mergesort")
     first = 0
     while first < count and free > 0:
@@ -127,24 +152,13 @@ def _fill(
             last += 1
         if last - first > 1:
             _break_ties(order, first, last, deficit, granted)
-        for u in rank[order[first:last]]:
-            if u < n:
-                if size[u] <= free and place[u] < 0:
-                    _place(u, t, -1, jobs.speed[u, t], state)
-                    free -= size[u]
-                continue
-            one, other = both[u - n]
-            if size[one] <= free and place[one] < 0 and place[other] < 0:
-                _place(one, t, u - n, pairs.speed[u - n, 0, t], state)
-                _place(other, t, u - n, pairs.speed[u - n, 1, t], state)
-                free -= size[one]
+        for unit in rank[order[first:last]]:
+            free -= _try(unit, t, free, jobs, state, pairs)
         first = last
 
 
 @jit
-def _work(
-    waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, whole: bool
-) -> None:
+def _work(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, whole: bool) -> None:
     """Let each job with a place run for the round, and write the row of the log."""
     now, length = state.clock[NOW], state.clock[ROUND]
     running = 0

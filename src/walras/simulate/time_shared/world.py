@@ -202,9 +202,9 @@ def _fallback(snapshot: JobsSnapshot) -> Shares:
     time = snapshot.held.copy()
     pair, pair_time = snapshot.held_pairs
     free = snapshot.workers - snapshot.size @ time - snapshot.size[pair[:, 0]] @ pair_time
-    has = time.any(axis=1)
-    has[pair] = True
-    for j in np.flatnonzero(~has):
+    without = (snapshot.held > 0.0).sum(axis=1) == 0
+    without[pair] = False
+    for j in np.flatnonzero(without):
         fits = snapshot.fits[j] & (snapshot.size[j] <= free + 1e-9)
         if fits.any():
             t = int(np.argmax(fits))
