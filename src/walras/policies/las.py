@@ -61,7 +61,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
             time, pair_time = found.time, found.pair_time
             value, bound = found.value, found.bound
         else:
-            pairs = cluster_scheduling.Pairs(*jobs.T.tolist(), pair_service) if len(jobs) else None
+            one, other = jobs.T.tolist()
+            pairs = cluster_scheduling.Pairs(one, other, pair_service) if len(jobs) else None
             problem = cluster_scheduling.max_min(service.T, size, workers, pairs=pairs)
             solution = solve(problem, engine=engine)
             time, _, pair_time = shares_of(snapshot, solution, sharing=sharing)
@@ -80,9 +81,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     return decide
 
 
-def _paired(
-    snapshot: JobsSnapshot, service: Floats, *, sharing: bool
-) -> tuple[Longs, Floats]:
+def _paired(snapshot: JobsSnapshot, service: Floats, *, sharing: bool) -> tuple[Longs, Floats]:
     """(P, 2) pairs of jobs, and (P, 2, T) the service by weight that both have together."""
     if not sharing:
         return NO_PAIRS.jobs, np.zeros((0, 2, len(snapshot.types)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from walras.simulate.time_shared import World
-from walras.simulate.time_shared.slices import NOW
+from walras.simulate.time_shared.state import NOW
 from walras.types import Floats, Longs
 
 COLUMNS = ("decision", "at", "until", "job", "type", "share", "seconds")

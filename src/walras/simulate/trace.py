@@ -214,7 +214,14 @@ class Trace:
         return speed
 
     def paired_on(self, cluster: Cluster) -> Floats:
-        """(G, G, T) speeds of jobs beside others, in the order of the cluster's types."""
+        """The speeds of jobs beside others on the types of a cluster.
+
+        Args:
+            cluster: The cluster; the trace knows speeds on its types.
+
+        Returns:
+            (G, G, T) steps a second, in the order of the cluster's types.
+        """
         return self.paired[:, :, self._places(cluster)]
 
     def _places(self, cluster: Cluster) -> list[int]:
