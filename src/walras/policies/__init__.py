@@ -14,6 +14,7 @@ from walras.policies.leximin import leximin
 from walras.policies.makespan import makespan
 from walras.policies.max_min import max_min
 from walras.policies.named import NAMED, named
+from walras.policies.named_placements import PLACEMENTS, named_placement
 from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.policies.pop import pop
 from walras.policies.predicted import predicted
@@ -25,6 +26,7 @@ from walras.policies.total_throughput import total_throughput
 
 __all__ = [
     "NAMED",
+    "PLACEMENTS",
     "SavingsBound",
     "allox",
     "best_fit",
@@ -41,6 +43,7 @@ __all__ = [
     "makespan",
     "max_min",
     "named",
+    "named_placement",
     "pop",
     "predicted",
     "proportional_fairness",

@@ -85,7 +85,7 @@ def named(name: str, **options: Any) -> Policy:
                 allowed="no options: a function of a file is the policy itself",
                 remedy="set them in the file",
             )
-        return _from_file(Path(file), function)
+        return from_file(Path(file), function)
     checks.one_of(name, "policy", NAMED, "policy", remedy="or give FILE.py:FUNCTION")
     make = NAMED[name]
     known = inspect.signature(make).parameters
@@ -103,7 +103,17 @@ def named(name: str, **options: Any) -> Policy:
     return make(**options)
 
 
-def _from_file(path: Path, function: str) -> Policy:
+def from_file(path: Path, function: str) -> Policy:
+    """The function of a Python file, which is run.
+
+    Args:
+        path: The file.
+        function: Its name.
+
+    Raises:
+        DataError: The file cannot be read or run.
+        InputError: It has no such function.
+    """
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise DataError(

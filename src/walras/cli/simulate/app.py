@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from walras.cli.simulate.example import example
+from walras.cli.simulate.exchange import HELP as EXCHANGE_HELP
+from walras.cli.simulate.exchange import exchange_command
 from walras.cli.simulate.import_ import HELP as IMPORT_HELP
 from walras.cli.simulate.import_ import formats_command, import_command
 from walras.cli.simulate.policies import policies
@@ -22,6 +24,8 @@ Examples:
 
   walras simulate example > config.toml
 
+  walras simulate exchange HOME --min-success 0.95
+
   walras simulate policies
 
   walras simulate import log.swf --cluster cpu=128 --save trace.parquet
@@ -31,5 +35,6 @@ Examples:
 app.command("example")(example)
 app.command("formats")(formats_command)
 app.command("import", help=IMPORT_HELP)(import_command)
+app.command("exchange", help=EXCHANGE_HELP)(exchange_command)
 app.command("policies")(policies)
 app.command("run", help=HELP)(run_command)

@@ -1,0 +1,98 @@
+"""``walras simulate exchange``: an exchange's own history under another policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.output import Format, OutputOption, emit
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.solving import ShowProgress
+from walras.cli.common.streams import tell
+from walras.cli.exchange.connect import key_values
+from walras.cli.simulate.options import value_of
+from walras.exchange.history import Replayed, read_history, replay
+from walras.exchange.history.replay import Makes
+from walras.policies.named_placements import named_placement
+from walras.reports.tables import of_frame
+
+HELP = """Replay an exchange's own rounds under another policy, and compare.
+
+HISTORY is the folder of `walras serve --home`, a file of `walras db backup`,
+or a postgresql:// address. It is only read, and the service may run meanwhile.
+
+Each round is decided anew from the snapshot that the exchange took then. Where
+the other policy places a task on the cluster that the exchange chose, the
+outcome was observed. Elsewhere the table has what was predicted: it is
+counterfactual. What would have changed in later rounds is not carried on.
+
+Examples:
+
+  walras simulate exchange exchange --min-success 0.95
+
+  walras simulate exchange exchange --set price_weight=10 --set explore=0
+
+  walras simulate exchange monday.db --policy first_fit -o json
+
+Exit codes: 0 done, 2 bad input, 6 the history cannot be read, 130 interrupted,
+with the rounds so far.
+"""
+
+
+def exchange_command(
+    history: Annotated[str, typer.Argument(help="A folder, a file, or postgresql://...")],
+    min_success: Annotated[
+        float | None, typer.Option(help="Least mean chance of success of a round.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE of the exchange's policy, as price_weight=10."),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="first_fit, best_fit, fastest_cluster, or FILE.py:FUNCTION."),
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the placements as CSV.")] = None,
+    progress: ShowProgress = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Replay an exchange's own rounds under another policy, and compare."""
+    settings: dict[str, Any] = key_values(set_, "set", value_of)
+    if min_success is not None:
+        settings["min_success"] = min_success
+    makes = None if policy is None or policy == "exchange" else _maker(policy)
+    found = read_history(history)
+    with (
+        Interruptible() as interrupt,
+        Stages({"replay": 1.0}, 1.0, interrupt, shown=progress) as stages,
+    ):
+        stages.begin("replay")
+        made = replay(found, settings, policy=makes, on_progress=stages.count)
+    if save is not None:
+        made.save_placements(save)
+    emit(of_frame(made.frame(), f"{made.policy}: {found.source}"), output)
+    _tell(made)
+    if interrupt.asked:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _maker(name: str) -> Makes:
+    """A policy by its name; a wrong name is found here, before the rounds."""
+    named_placement(name)
+    return lambda predict: named_placement(name, predict)
+
+
+def _tell(made: Replayed) -> None:
+    """Say what was observed, and what is counterfactual."""
+    placed = made.placements
+    known = int((placed["outcome"] != "").sum())
+    tell(
+        f"observed: {known} of {len(placed)} placements of the replayed policy, which the exchange "
+        f"made as well; the other {len(placed) - known} are counterfactual, as predicted"
+    )
+    if made.refused:
+        (seq, rule), more = made.refused[0], len(made.refused) - 1
+        tell(f"refused: round {seq}: {rule}" + (f", and {more} more rounds" if more else ""))

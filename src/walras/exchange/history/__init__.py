@@ -1,0 +1,12 @@
+"""An exchange's own history, and what another policy would have decided from it.
+
+history = read_history("exchange")
+print(replay(history, {"min_success": 0.95}).frame())
+"""
+
+from __future__ import annotations
+
+from walras.exchange.history.read import History, Outcome, Recorded, read_history
+from walras.exchange.history.replay import Replayed, replay
+
+__all__ = ["History", "Outcome", "Recorded", "Replayed", "read_history", "replay"]

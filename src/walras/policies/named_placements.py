@@ -1,0 +1,73 @@
+"""Policies of placements by name, or from a file of the user's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+from walras import checks
+from walras.errors import InputError
+from walras.policies.exchange import exchange
+from walras.policies.named import from_file
+from walras.policies.placements import Policy
+from walras.policies.placing import best_fit, fastest_cluster, first_fit
+from walras.rounds import Predict
+from walras.simulate.placed import Placer
+
+PLACEMENTS: Mapping[str, Callable[..., Placer]] = {
+    "best_fit": best_fit,
+    "exchange": exchange,
+    "fastest_cluster": fastest_cluster,
+    "first_fit": first_fit,
+}
+"""Policies of placements by name: functions of what predicts and of their options."""
+
+_SETTINGS = tuple(field.name for field in fields(Policy) if field.name != "rules")
+_OWN = ("settings", "predict")  # arguments that no option gives
+
+
+def named_placement(name: str, predict: Predict | None = None, **options: Any) -> Placer:
+    """A policy of placements by its name, or from a Python file.
+
+    Args:
+        name: A name of :data:`PLACEMENTS`, or ``FILE.py:FUNCTION`` for a function from a
+            :class:`walras.rounds.Snapshot` to a :class:`walras.rounds.Decision`. The file is run.
+        predict: What is predicted of tasks; a function of a file does without.
+        options: Of a named policy; those of ``exchange`` are ``seed``, ``time_limit`` and the
+            fields of :class:`walras.policies.placements.Policy` but its rules.
+
+    Returns:
+        The policy.
+
+    Raises:
+        InputError: There is no such policy, option or function.
+        DataError: The file cannot be read or run.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.policies.named_placement("exchange", explore=0.0).__name__
+        'exchange'
+    """
+    checks.text(name, "policy")
+    file, colon, function = name.rpartition(":")
+    if colon and file.endswith(".py"):
+        if options:
+            raise InputError(
+                f"has options {', '.join(options)}",
+                where=f"policy {name}",
+                allowed="no options: a function of a file is the policy itself",
+                remedy="set them in the file",
+            )
+        return cast("Placer", from_file(Path(file), function))
+    checks.one_of(name, "policy", PLACEMENTS, "policy", remedy="or give FILE.py:FUNCTION")
+    make = PLACEMENTS[name]
+    own = [key for key in inspect.signature(make).parameters if key not in _OWN]
+    known = (*own, *_SETTINGS) if name == "exchange" else own
+    checks.known_keys(options, known, f"policy {name}")
+    settings = {key: options.pop(key) for key in _SETTINGS if key in options}
+    if settings:
+        options["settings"] = Policy(**settings)
+    return make(predict=predict, **options)
