@@ -15,7 +15,7 @@ from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering import Network, Paths
 from walras.types import Floats
 
-EXACT = "Walras"
+EXACT, LEARNED = "Walras", "Learned policy"
 ONE_PER_CENT = 1e-2
 
 
@@ -28,18 +28,22 @@ class Scenario:
         demand: (nodes, nodes) traffic that some path can carry.
         paths: Candidate paths.
         asked: All traffic, also what no path can carry.
+        past: A policy trained on traffic of before; None where no method learns.
     """
 
     network: Network
     demand: Floats
     paths: Paths
     asked: float
+    past: te.LearnedPolicy | None = None
 
     @classmethod
-    def of(cls, network: Network, demand: Floats, paths: Paths) -> Scenario:
+    def of(
+        cls, network: Network, demand: Floats, paths: Paths, past: te.LearnedPolicy | None = None
+    ) -> Scenario:
         """A scenario in which demands that no path joins are lost."""
         joined = te.joined_traffic(demand, paths)
-        return cls(network, joined, paths, float(demand.sum()))
+        return cls(network, joined, paths, float(demand.sum()), past)
 
     @property
     def unit(self) -> float:
@@ -50,7 +54,7 @@ class Scenario:
         """The same scenario with traffic and capacities in another unit."""
         network = replace(self.network, capacity=self.network.capacity / unit)
         paths = replace(self.paths, network=network)
-        return Scenario(network, self.demand / unit, paths, self.asked / unit)
+        return Scenario(network, self.demand / unit, paths, self.asked / unit, self.past)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +135,15 @@ def _baseline(
     return Routed(found.flow, found.seconds)
 
 
+def _learned(scenario: Scenario, limit: float, threads: int, before: Routed | None) -> Routed:
+    """The flow of a policy that was trained before; its training is not counted."""
+    if scenario.past is None:
+        raise ValueError("the scenario has no policy that was trained on the past")
+    start = time.perf_counter()
+    flow = scenario.past.flow(scenario.demand)
+    return Routed(flow, time.perf_counter() - start)
+
+
 METHODS: dict[str, Method] = {
     EXACT: _interior,
     "Walras, first order": _first_order,
@@ -140,4 +153,7 @@ METHODS: dict[str, Method] = {
     "POP-64": partial(_pop, parts=64),
     "Pinning": partial(_baseline, run=te.demand_pinning),
     "Shortest path": partial(_baseline, run=te.shortest_path),
+    LEARNED: _learned,
 }
+SOLVERS = tuple(name for name in METHODS if name != LEARNED)
+"""Those that need no past."""

@@ -61,7 +61,7 @@ def _granularity(setting: Setting) -> Iterator[Point]:
         made = with_shortcuts(network, round(share * network.links), setting.seed)
         found = te.candidate_paths(made, k=PATHS)
         more = demand * (made.capacity.sum() / network.capacity.sum())
-        yield Point(centrality(found), Scenario.of(made, more, found))
+        yield Point(centrality(found), Scenario.of(made, more, found, setting.past(more, found)))
 
 
 def temporal(setting: Setting) -> pd.DataFrame:
@@ -72,10 +72,11 @@ def temporal(setting: Setting) -> pd.DataFrame:
 def _temporal(setting: Setting) -> Iterator[Point]:
     network, paths = setting.parts
     calm = te.diurnal_series(setting.traffic(paths), network, TIMES, seed=setting.seed)
+    past = setting.past(calm[0], paths)
     for factor in FACTORS:
         series = te.fluctuating_series(calm, factor, seed=setting.seed)
         for time in range(SHOWN):
-            yield Point(factor, Scenario.of(network, series[time], paths), continues=time > 0)
+            yield Point(factor, Scenario.of(network, series[time], paths, past), continues=time > 0)
 
 
 def spatial(setting: Setting) -> pd.DataFrame:
@@ -86,9 +87,10 @@ def spatial(setting: Setting) -> pd.DataFrame:
 def _spatial(setting: Setting) -> Iterator[Point]:
     network, paths = setting.parts
     demand = setting.traffic(paths)
+    past = setting.past(demand, paths)
     for share in SHARES:
         moved = te.redistributed_traffic(demand, network, share)
-        yield Point(share, Scenario.of(network, moved, paths))
+        yield Point(share, Scenario.of(network, moved, paths, past))
 
 
 def failures(setting: Setting) -> pd.DataFrame:
@@ -103,7 +105,8 @@ def _failures(setting: Setting) -> Iterator[Point]:
         lost = te.random_failures(network, min(count, network.links // 4), setting.seed)
         left = network.without(lost)
         found = te.candidate_paths(left, k=PATHS) if count else paths
-        yield Point(float(len(lost)), Scenario.of(left, demand, found), continues=count > 0)
+        past = setting.past(demand, found)
+        yield Point(float(len(lost)), Scenario.of(left, demand, found, past), continues=count > 0)
 
 
 def pivot(frame: pd.DataFrame, value: str, axis: str) -> pd.DataFrame:

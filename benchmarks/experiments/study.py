@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 import walras as wl
-from benchmarks.experiments.methods import EXACT, METHODS, Routed, Scenario
+from benchmarks.experiments.methods import EXACT, LEARNED, METHODS, SOLVERS, Routed, Scenario
 from benchmarks.flow_instances import network_and_paths
 from benchmarks.tables import Tables
 from walras.domains import traffic_engineering as te
@@ -18,6 +18,7 @@ from walras.domains.traffic_engineering import Network, Paths
 from walras.engines.admm.engine import PROOF
 from walras.types import Floats
 
+_DAY = 24  # matrices that a learned policy has seen
 LEVEL = 0.05  # of all capacities: about nine tenths of the traffic can be served, as in the paper
 
 
@@ -31,6 +32,7 @@ class Setting:
         seed: Of everything that is drawn.
         limit: Seconds a solve.
         threads: Worker threads.
+        training: Steps of a learned policy on traffic of before; 0 for none.
     """
 
     topology: str = "UsCarrier"
@@ -38,6 +40,7 @@ class Setting:
     seed: int = 100
     limit: float = 5.0
     threads: int = 2
+    training: int = 0
 
     @property
     def parts(self) -> tuple[Network, Paths]:
@@ -50,6 +53,21 @@ class Setting:
         drawn = te.lognormal_traffic(network, seed=self.seed)
         joined = te.joined_traffic(drawn, paths)
         return joined * (self.level * network.capacity.sum() / joined.sum())
+
+    def past(self, demand: Floats, paths: Paths) -> te.LearnedPolicy | None:
+        """A policy trained on a day of matrices like this one, where the setting asks for one.
+
+        The matrices are another draw of the same daily curve and noise; the one that is routed is
+        not among them.
+        """
+        if not self.training:
+            return None
+        joined = te.joined_traffic(demand, paths)
+        day = te.diurnal_series(joined, paths.network, _DAY, seed=self.seed + 1)
+        seen = [day[k] for k in range(_DAY)]
+        return te.learned_policy(
+            paths, seen, objective="flow", steps=self.training, batch=8, seed=self.seed
+        )
 
 
 @dataclass(frozen=True)
@@ -104,15 +122,21 @@ class Point:
 
 
 def compare(
-    points: Iterable[Point], setting: Setting, methods: Sequence[str] = tuple(METHODS)
+    points: Iterable[Point], setting: Setting, methods: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Route every point's traffic by every method.
+
+    Args:
+        points: Where the study looks.
+        setting: Where it runs.
+        methods: Names of methods; all but the learned one where a setting has none.
 
     Returns:
         One row a point and method: ``x``, ``method``, ``served`` (share of the traffic asked for),
         ``normalised`` (over what the optimum serves), ``gap`` (proved), ``seconds`` and
         ``ideal_seconds`` (with a machine for every part, where a method has parts).
     """
+    methods = methods or (*SOLVERS, *((LEARNED,) if setting.training else ()))
     rows: list[dict[str, object]] = []
     before: dict[str, Routed] = {}
     for point in points:

@@ -46,3 +46,8 @@ class Item:
     published: str
     show: str
     check: Callable[[bool], Outcome]
+
+
+def verdict_if(holds: bool) -> Verdict:
+    """``reproduced`` where it holds, else ``refuted``."""
+    return "reproduced" if holds else "refuted"

@@ -10,7 +10,7 @@ from benchmarks.cases import load_balancing as balancing
 from benchmarks.cell import Cell
 from benchmarks.experiments import crossing, fairness, micro, moves, robustness
 from benchmarks.experiments.__main__ import STUDIES, main
-from benchmarks.experiments.methods import EXACT, METHODS
+from benchmarks.experiments.methods import EXACT, SOLVERS
 from benchmarks.experiments.page import table, write_page
 from benchmarks.experiments.study import Setting
 from benchmarks.measure import measure
@@ -57,7 +57,7 @@ def test_failures_take_links_away_and_traffic_is_still_served(tmp_path: Path) ->
     study = next(study for study in STUDIES if study.name == "failures")
     tables = Tables("experiments", tmp_path)
     frame = study.measure(B4, tables)
-    assert set(frame["method"]) == set(METHODS)
+    assert set(frame["method"]) == set(SOLVERS)
     assert (frame["violation"] <= 1e-9).all()
     assert (frame["normalised"] <= 1 + 1e-6).all()
     exact = frame[frame["method"] == EXACT]

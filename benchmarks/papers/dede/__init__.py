@@ -1,7 +1,14 @@
-"""DeDe: decouple and decompose: the items of the paper, in its order."""
+"""DeDe, decouple and decompose: the items of the paper, in its order."""
 
 from __future__ import annotations
 
+from benchmarks.papers.dede import balancing, formulation, robustness, scheduling, traffic
 from benchmarks.papers.item import Item
 
-ITEMS: tuple[Item, ...] = ()
+ITEMS: tuple[Item, ...] = (
+    *formulation.ITEMS,
+    *scheduling.ITEMS,
+    *traffic.ITEMS,
+    *balancing.ITEMS,
+    *robustness.ITEMS,
+)

@@ -10,6 +10,7 @@ also has baselines, and the sequence of rounds on which POP and DeDe are measure
 
 from walras.domains.load_balancing.baselines import estore, plain_program, pop_rebalance
 from walras.domains.load_balancing.bound import counting_bound
+from walras.domains.load_balancing.dede_scheme import dede_scheme
 from walras.domains.load_balancing.evaluate import Evaluation, evaluate
 from walras.domains.load_balancing.inputs import make_round
 from walras.domains.load_balancing.instance import Round
@@ -33,6 +34,7 @@ __all__ = [
     "Rounds",
     "Transfer",
     "counting_bound",
+    "dede_scheme",
     "estore",
     "evaluate",
     "first_round",

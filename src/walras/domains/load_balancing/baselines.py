@@ -49,7 +49,7 @@ def estore(problem: Round) -> Rebalanced:
     share = np.zeros((problem.servers, problem.shards))
     share[problem.server, problem.shard] = problem.share
     _place_homeless(problem, share)
-    return _greedily(problem, share, "E-Store greedy", began)
+    return greedily(problem, share, "E-Store greedy", began)
 
 
 def pop_rebalance(
@@ -97,7 +97,7 @@ def pop_rebalance(
     share = np.zeros((problem.servers, problem.shards))
     share[server, shard] = carried
     name = f"POP-{parts} ({longest:.3g} s with a machine a part)"
-    return _greedily(problem, share, name, began)
+    return greedily(problem, share, name, began)
 
 
 def plain_program(problem: Round, *, time_limit: float | None = 60.0) -> Rebalanced:
@@ -204,7 +204,7 @@ class _Greedy:
         self._total[source] -= amount
 
 
-def _greedily(problem: Round, share: Floats, name: str, began: float) -> Rebalanced:
+def greedily(problem: Round, share: Floats, name: str, began: float) -> Rebalanced:
     """Make the greedy's moves until all servers are in their bands."""
     greedy = _Greedy(problem, share)
     while greedy.step():
