@@ -74,7 +74,7 @@ def savings_bound(
     Args:
         trace: The jobs.
         cluster: The workers.
-        measured: Jobs that count, as for :func:`walras.simulate.run`; all if None.
+        measured: Jobs that count: a slice, (jobs,) truths or positions; all if None.
 
     Returns:
         The bounds.
