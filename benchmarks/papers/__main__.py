@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -72,6 +73,7 @@ def _checked(item: Item, *, quick: bool) -> dict[str, object]:
         "ours": found.ours,
         "verdict": found.verdict,
         "why": found.why,
+        "table": None if found.table is None else json.loads(found.table.to_json(orient="records")),
         "quick": quick,
         "seconds": seconds,
     }

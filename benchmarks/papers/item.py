@@ -20,7 +20,8 @@ class Outcome:
         ours: Our value or finding, in one line.
         verdict: Whether it holds.
         why: Why it does not hold, or what to know of how it was checked; may be empty.
-        table: The numbers behind it, printed by the command; None where one line says all.
+        table: The numbers behind it, printed by the command and below the page's table; None where
+            one line says all.
     """
 
     ours: str

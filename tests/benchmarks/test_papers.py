@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from benchmarks.papers import __main__ as papers
 from benchmarks.papers.item import Item, Outcome
@@ -24,7 +25,13 @@ def test_items_have_distinct_lower_case_names_and_say_what_shows_them(paper: str
 def test_an_item_is_checked_and_its_record_takes_the_place_of_the_older(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = iter([Outcome("1.0", "refuted", "it is odd"), Outcome("2.0", "reproduced")])
+    numbers = pd.DataFrame({"method": ["one"], "regret": [0.25], "other": [None]})
+    found = iter(
+        [
+            Outcome("1.0", "refuted", "it is odd"),
+            Outcome("2.0", "reproduced", table=numbers),
+        ]
+    )
     item = Item("table 1", "says two", "2", "walras solve", lambda _: next(found))
     other = Item(
         "figure 2", "says three", "3", "walras match", lambda _: Outcome("3", "reproduced")
@@ -43,6 +50,7 @@ def test_an_item_is_checked_and_its_record_takes_the_place_of_the_older(
     page = (tmp_path / "results" / "papers" / "mfcp.md").read_text()
     assert "| table 1 | says two | 2 | 2.0 | **reproduced** |" in page
     assert "not measured yet" in page
+    assert page.endswith("| method | regret | other |\n| --- | --- | --- |\n| one | 0.25 |  |\n")
 
 
 def test_an_unknown_item_is_said_with_the_nearest(

@@ -3,5 +3,25 @@
 from __future__ import annotations
 
 from benchmarks.papers.item import Item
+from benchmarks.papers.mfcp import (
+    convergence,
+    evaluation,
+    gradients,
+    pictures,
+    problem,
+    relaxation,
+)
 
-ITEMS: tuple[Item, ...] = ()
+ITEMS: tuple[Item, ...] = (
+    pictures.FIGURE_1,
+    *problem.ITEMS[:4],
+    pictures.FIGURE_2,
+    *problem.ITEMS[4:],
+    pictures.FIGURE_3,
+    *relaxation.ITEMS,
+    *gradients.ITEMS,
+    *problem.PARALLEL,
+    *gradients.PARALLEL,
+    *convergence.ITEMS,
+    *evaluation.ITEMS,
+)

@@ -1,0 +1,142 @@
+"""Section 4 under the paper's own protocol: its predictors, its decoder, its metrics.
+
+A task graph is embedded by a trained graph network that stays fixed; each cluster has one fully
+connected network for the time and one for the success; time and success are trained in turn; a
+round is placed by the largest shares of the relaxed matching with a log barrier. The data are
+ours: the paper's logs are not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from walras.learn import LearnSettings, compare
+from walras.learn.comparison import finished
+from walras.matching import Decay
+
+PREDICTORS: Mapping[str, Any] = {"model": "gnn+mlp", "trunk": "separate", "epochs": 75}
+PRINTED: Mapping[str, Any] = {
+    **PREDICTORS,
+    "decoder": "relaxed",
+    "barrier": "log",
+    "temperature": 0.5,
+    "joint": "alternating",
+}
+SCRATCH = Path(__file__).parents[2] / ".scratch" / "papers" / "mfcp"  # keeps finished cells
+SHOWN = {"paper_regret": "regret", "reliability": "reliability", "utilisation": "utilisation"}
+
+
+def printed(method: str, **changes: Any) -> LearnSettings:
+    """A method under the paper's protocol."""
+    return LearnSettings(method=method, **{**PRINTED, **changes})
+
+
+METHODS: Mapping[str, LearnSettings] = {
+    "TAM": printed("tam"),
+    "TSM": printed("tsm-raw"),
+    "UCB": printed("ucb-pessimistic", members=3),
+    "MFCP-AD": printed("mfcp-ad"),
+    "MFCP-FG": printed("mfcp-fg", samples=3),
+}
+ABLATIONS: Mapping[str, LearnSettings] = {
+    "(1) linear loss": printed("mfcp-ad", linear_loss=True),
+    "(2) hard penalty": printed("mfcp-ad", barrier="hard"),
+    "(3) zeroth order": printed("mfcp-fg", samples=3),
+    "MFCP": printed("mfcp-ad"),
+}
+FAIR: Mapping[str, LearnSettings] = {
+    "TSM": LearnSettings(method="tsm-raw", **PREDICTORS),
+    "TSM, log": LearnSettings(method="tsm-log", **PREDICTORS),
+    "MFCP-AD": LearnSettings(method="mfcp-ad", **PREDICTORS),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One comparison.
+
+    Attributes:
+        methods: By name.
+        settings: Letters.
+        sizes: Tasks of a round.
+        seeds: How many.
+        changes: Settings of all.
+    """
+
+    methods: Mapping[str, LearnSettings]
+    settings: tuple[str, ...] = ("A",)
+    sizes: tuple[int, ...] = (5,)
+    seeds: int = 2
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+RUNS: Mapping[str, Run] = {
+    "table 1": Run(ABLATIONS),
+    "figure 4": Run(METHODS, ("A", "B", "C")),
+    "figure 5": Run(METHODS, sizes=(5, 15, 25), seeds=1),
+    "table 2": Run(METHODS, seeds=1, changes={"speedup": Decay(0.6, 0.5)}),
+    "fair": Run(FAIR, ("A", "B", "C"), seeds=1),
+}
+_FULL: Mapping[str, Any] = {"rounds": 200, "test_rounds": 200}
+_QUICK: Mapping[str, Any] = {
+    "rounds": 20,
+    "test_rounds": 40,
+    "epochs": 8,
+    "steps": 6,
+    "check_every": 3,
+}
+
+
+@cache
+def measured(name: str, *, quick: bool) -> pd.DataFrame:
+    """The rows of a run: one a method, setting, size and seed; the same for all that ask."""
+    run = RUNS[name]
+    sizes = run.sizes[:2] if quick else run.sizes
+    small = {"synthetic": True, "validation_tasks": 60, "test_tasks": 80} if quick else {}
+    frame = compare(
+        run.methods,
+        run.settings[:2] if quick else run.settings,
+        train_tasks=[40 if quick else 100],
+        tasks_per_round=sizes,
+        seeds=1 if quick else run.seeds,
+        workers=1,
+        folder=None if quick else SCRATCH / name.replace(" ", "-"),
+        recipe_options=small,
+        **(_QUICK if quick else _FULL),
+        **run.changes,
+    )
+    return finished(frame)
+
+
+def said(frame: pd.DataFrame, by: tuple[str, ...] = ("method",)) -> pd.DataFrame:
+    """Mean and standard deviation over seeds of the paper's three metrics, as it prints them."""
+    groups = frame.groupby(list(by), sort=False)[list(SHOWN)]
+    mean, spread = groups.mean(), groups.std(ddof=0)
+    table = pd.DataFrame(index=mean.index)
+    for name, title in SHOWN.items():
+        pairs = zip(mean[name], spread[name], strict=True)
+        table[title] = [f"{value:.3f} ± {width:.3f}" for value, width in pairs]
+    table["violations"] = (100 * frame.groupby(list(by), sort=False)["violations"].mean()).round()
+    return table.reset_index()
+
+
+def means(frame: pd.DataFrame, metric: str) -> dict[str, float]:
+    """A metric of each method, over all rows."""
+    found = frame.groupby("method", sort=False)[metric].mean()
+    return {str(name): float(value) for name, value in found.items()}
+
+
+def of_what(frame: pd.DataFrame) -> str:
+    """What a frame was measured on, in words."""
+    parts = [
+        f"{frame['setting'].nunique()} settings" if frame["setting"].nunique() > 1 else "A",
+        f"{frame['seed'].nunique()} seeds",
+        f"{frame['source'].iloc[0]} data",
+    ]
+    return ", ".join(parts)

@@ -1,0 +1,111 @@
+"""The items of the MFCP paper: figure 2's example, and verdicts that mathematics decides."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from benchmarks.papers.mfcp import ITEMS, convergence, evaluation, pictures, protocol, rounds
+
+from walras.learn import compare
+from walras.matching import Smoothing
+
+BY_NAME = {item.name: item for item in ITEMS}
+DECIDED = {
+    "equation 2": "reproduced",
+    "equation 3": "reproduced",
+    "equation 4": "refuted",
+    "theorem 1": "reproduced",
+    "equation 9": "reproduced",
+    "equation 10": "reproduced",
+    "theorem 2": "refuted",
+    "equation 13": "refuted",
+    "equation 15": "refuted",
+    "algorithm 1": "refuted",
+    "equation 16": "reproduced",
+    "equation 17": "reproduced",
+    "algorithm 2": "reproduced",
+    "theorem 3": "refuted",
+    "best perturbation": "refuted",
+    "theorem 4": "refuted",
+    "theorem 5": "refuted",
+    "equation 21": "refuted",
+    "figure 3": "reproduced",
+    "claim: 25.7 %": "reproduced",
+}
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_mathematics_decides_is_found_by_a_quick_check(name: str) -> None:
+    found = BY_NAME[name].check(True)
+    assert found.verdict == DECIDED[name], found
+
+
+def test_figure_2_lines_fitted_one_by_one_misplace_task_2_and_trained_ones_do_not() -> None:
+    even = np.stack([pictures.line(row, np.ones(3)) for row in pictures.TRUE])
+    assert pictures.TRUE[1, 1] < pictures.TRUE[0, 1]  # B is quicker on task 2
+    assert even[1, 1] > even[0, 1]  # and its line says that it is not
+    assert pictures.placed(pictures.TRUE).tolist() == [1, 1, 0]
+    assert pictures.placed(even).tolist() == [1, 0, 0]
+    weighted = np.stack([pictures.TRUE[0], pictures.line(pictures.TRUE[1], pictures.PREFERRED)])
+    assert pictures.placed(weighted).tolist() == [1, 1, 0]
+    through = pictures.trained(even)
+    assert pictures.placed(through).tolist() == [1, 1, 0]
+    errors = [float(((lines[1] - pictures.TRUE[1]) ** 2).sum()) for lines in (even, through)]
+    assert errors[0] < errors[1]  # wrong in another place, where no decision depends on it
+
+
+def test_the_least_squares_line_is_that_of_numpy() -> None:
+    times = np.array([1.0, 4.0, 2.0])
+    np.testing.assert_allclose(
+        pictures.line(times, np.ones(3)), np.polyval(np.polyfit(pictures.Z, times, 1), pictures.Z)
+    )
+
+
+def test_projection_finds_the_nearest_point_of_the_simplex() -> None:
+    z = np.random.default_rng(0).normal(size=(4, 3, 5))
+    found = convergence._onto_simplex(z)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    other = np.random.default_rng(1).dirichlet(np.ones(3), (4, 5)).swapaxes(1, 2)
+    assert (((z - found) * (other - found)).sum(axis=1) <= 1e-12).all()  # an obtuse angle
+
+
+def test_the_hessian_of_the_smoothed_cost_is_that_of_differences() -> None:
+    times, success = rounds.drawn(1)
+    own = rounds.problem(times, success, Smoothing(barrier="log"), 0.7)
+    x, step = rounds.shares(1), 1e-6
+    move = np.zeros_like(x)
+    move[0, 1, 2] = step
+    column = (rounds.slope(own, x + move) - rounds.slope(own, x - move)).ravel() / (2 * step)
+    np.testing.assert_allclose(rounds.hessian(own, x[0])[:, 7], column, rtol=1e-5, atol=1e-6)
+
+
+def test_methods_of_the_papers_protocol_fit_together_and_print_its_metrics() -> None:
+    for run in protocol.RUNS.values():
+        for own in run.methods.values():
+            changed = own.with_(**run.changes)
+            assert (changed.model, changed.trunk) == ("gnn+mlp", "separate")
+    assert {own.decoder for own in protocol.METHODS.values()} == {"relaxed"}
+    frame = compare(
+        {"TSM": protocol.METHODS["TSM"].with_(epochs=2)},
+        ["A"],
+        train_tasks=[20],
+        seeds=2,
+        test_rounds=10,
+        rounds=5,
+        workers=1,
+        recipe_options={"synthetic": True, "validation_tasks": 20, "test_tasks": 20},
+    )
+    table = protocol.said(frame)
+    mean = frame["paper_regret"].mean()
+    assert table["regret"].tolist() == [f"{mean:.3f} ± {frame['paper_regret'].std(ddof=0):.3f}"]
+    assert protocol.of_what(frame).startswith("A, 2 seeds, synthetic")
+
+
+def test_a_gain_is_a_change_of_the_two_stage_regret() -> None:
+    row = evaluation._gain("all", "exact", 2.014, 1.496)
+    assert row["change"] == "-25.7 %"
+    assert evaluation._falls({"a": 2.0, "b": 1.0}, ["a", "b"])
+    assert not evaluation._falls({"a": 1.0, "b": 2.0}, ["a", "b"])
+    assert math.isclose(evaluation.TABLE_2["TSM"], 2.014)
