@@ -29,7 +29,12 @@ PRINTED: Mapping[str, Any] = {
     "joint": "alternating",
 }
 SCRATCH = Path(__file__).parents[2] / ".scratch" / "papers" / "mfcp"  # keeps finished cells
-SHOWN = {"paper_regret": "regret", "reliability": "reliability", "utilisation": "utilisation"}
+SHOWN = {
+    "paper_regret": "regret",
+    "reliability": "reliability",
+    "utilisation": "utilisation",
+    "elastic_regret": "elastic regret",
+}
 
 
 def printed(method: str, **changes: Any) -> LearnSettings:
@@ -115,14 +120,16 @@ def measured(name: str, *, quick: bool) -> pd.DataFrame:
 
 
 def said(frame: pd.DataFrame, by: tuple[str, ...] = ("method",)) -> pd.DataFrame:
-    """Mean and standard deviation over seeds of the paper's three metrics, as it prints them."""
+    """Mean and standard deviation over seeds of the paper's metrics and ours, as it prints them."""
     groups = frame.groupby(list(by), sort=False)[list(SHOWN)]
     mean, spread = groups.mean(), groups.std(ddof=0)
     table = pd.DataFrame(index=mean.index)
     for name, title in SHOWN.items():
         pairs = zip(mean[name], spread[name], strict=True)
         table[title] = [f"{value:.3f} ± {width:.3f}" for value, width in pairs]
-    table["violations"] = (100 * frame.groupby(list(by), sort=False)["violations"].mean()).round()
+    table["violations, %"] = (
+        100 * frame.groupby(list(by), sort=False)["violations"].mean()
+    ).round()
     return table.reset_index()
 
 
@@ -134,9 +141,10 @@ def means(frame: pd.DataFrame, metric: str) -> dict[str, float]:
 
 def of_what(frame: pd.DataFrame) -> str:
     """What a frame was measured on, in words."""
+    seeds = frame["seed"].nunique()
     parts = [
         f"{frame['setting'].nunique()} settings" if frame["setting"].nunique() > 1 else "A",
-        f"{frame['seed'].nunique()} seeds",
+        f"{seeds} seed{'s' if seeds > 1 else ''}",
         f"{frame['source'].iloc[0]} data",
     ]
     return ", ".join(parts)
