@@ -23,6 +23,7 @@ PUBLIC = (
     "walras.network.baselines",
     *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds", "shadow")),
     "walras.exchange.dispatch.skypilot",
+    "walras.exchange.history",
     "walras.policies",
     "walras.policies.placements",
     "walras.simulate",

@@ -19,6 +19,7 @@ from walras.simulate.formats.load import format_of, import_trace
 from walras.simulate.formats.nodes import load_cluster
 from walras.simulate.formats.registry import FORMATS
 from walras.simulate.gavel_trace import gavel_trace
+from walras.simulate.placed import Slots, TaskTrace, draw_tasks, tables
 from walras.simulate.trace import Trace
 
 EXAMPLE = """\
@@ -47,6 +48,7 @@ measured = [4000, 5000]
 _GAVEL = {"v100": 36, "p100": 36, "k80": 36}
 _FILE = ("file", "format", "columns", "types", "speeds")
 _TRACE = ("rate", "jobs", "seed", "multiple", "sharing", "synthetic")
+_KINDS = ("time_shared", "placed")
 _RUN = ("round_seconds", "between_decisions", "seed", "measured", "whole_steps")
 
 
@@ -62,6 +64,9 @@ class Scenario:
             :func:`walras.simulate.load_cluster`.
         policy: ``{"name": ...}`` with the policy's options.
         run: Arguments of :func:`walras.simulate.run`; ``measured`` is (first, end) or None.
+        world: ``kind``: ``time_shared``, or ``placed`` for tasks on clusters with slots. Then a
+            trace that is drawn has the arguments of :func:`walras.simulate.draw_tasks`, the cluster
+            is of slots, and the world has rules and fields of :class:`walras.simulate.Slots`.
 
     Example:
         >>> import tomllib
@@ -74,14 +79,21 @@ class Scenario:
     cluster: Mapping[str, Any] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
+    world: Mapping[str, Any] = field(default_factory=dict)
 
-    def with_given(self, **tables: Mapping[str, Any]) -> Scenario:
+    @property
+    def placed(self) -> bool:
+        """Whether tasks are placed on clusters with slots."""
+        return bool(self.world.get("kind") == "placed")
+
+    def with_given(self, **given: Mapping[str, Any]) -> Scenario:
         """The scenario with entries of its tables replaced.
 
         Args:
-            tables: ``trace``, ``cluster``, ``policy`` or ``run``: entries to put in place. A trace
-                from a file takes the place of a drawn one, and another way round; a policy of
-                another name drops the options, and a cluster is taken whole.
+            given: ``trace``, ``cluster``, ``policy``, ``run`` or ``world``: entries to put in
+                place. A trace from a file takes the place of a drawn one, and another way round; a
+                policy of another name drops the options, a cluster is taken whole, and a world of
+                another kind drops all that was stated for the one before.
 
         Returns:
             The new scenario.
@@ -89,8 +101,10 @@ class Scenario:
         Raises:
             InputError: A key is unknown.
         """
-        made = dict(vars(self))
-        for name, table in tables.items():
+        kind = self.world.get("kind", _KINDS[0])
+        same = given.get("world", {}).get("kind", kind) == kind
+        made = dict(vars(self)) if same else {name: {} for name in vars(self)}
+        for name, table in given.items():
             if not table:
                 continue
             old = dict(made[name])
@@ -102,6 +116,18 @@ class Scenario:
                 old = {}
             made[name] = dict(table) if name == "cluster" else old | dict(table)
         return scenario(made)
+
+    def place(self) -> tuple[TaskTrace, Slots]:
+        """The tasks and the clusters with slots of a world that is ``placed``.
+
+        Raises:
+            DataError: The file of the trace cannot be used, or a row of it.
+            InputError: A number is out of range, or an option cannot be used.
+        """
+        slots = tables.slots_of(self.world, self.cluster)
+        if "file" in self.trace:
+            return TaskTrace.from_trace(self.load_trace()), slots
+        return draw_tasks(**self.trace, clusters=slots.names), slots
 
     def import_trace(self) -> Imported:
         """The trace, read from its file for the cluster, or drawn; bad rows are listed.
@@ -193,11 +219,11 @@ def _placed(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return {k: str(folder / v) if k in files else v for k, v in table.items()}
 
 
-def scenario(tables: Mapping[str, Any]) -> Scenario:
+def scenario(given: Mapping[str, Any]) -> Scenario:
     """Make a scenario of tables; what is left out has the values of :data:`EXAMPLE`'s defaults.
 
     Args:
-        tables: As read from TOML.
+        given: As read from TOML.
 
     Returns:
         The scenario.
@@ -205,15 +231,19 @@ def scenario(tables: Mapping[str, Any]) -> Scenario:
     Raises:
         InputError: A key is unknown, or a table is none.
     """
-    checks.known_keys(tables, ("trace", "cluster", "policy", "run"), "scenario")
-    for name, table in tables.items():
+    checks.known_keys(given, ("world", "trace", "cluster", "policy", "run"), "scenario")
+    for name, table in given.items():
         if not isinstance(table, Mapping):
             raise InputError(
                 f"is {checks.shown(table)}", where=f"scenario.{name}", allowed="a table of values"
             )
-    trace, settings = dict(tables.get("trace", {})), dict(tables.get("run", {}))
-    checks.known_keys(trace, _FILE if "file" in trace else _TRACE, "scenario.trace")
-    checks.known_keys(settings, _RUN, "scenario.run")
+    world = dict(given.get("world", {}))
+    placed = checks.one_of(world.get("kind", _KINDS[0]), "scenario.world.kind", _KINDS) == "placed"
+    checks.known_keys(world, tables.WORLD if placed else ("kind",), "scenario.world")
+    trace, settings = dict(given.get("trace", {})), dict(given.get("run", {}))
+    drawn = tables.DRAW if placed else _TRACE
+    checks.known_keys(trace, _FILE if "file" in trace else drawn, "scenario.trace")
+    checks.known_keys(settings, tables.RUN if placed else _RUN, "scenario.run")
     measured = settings.get("measured")
     if measured is not None:
         pair = isinstance(measured, list | tuple) and len(measured) == 2
@@ -224,8 +254,9 @@ def scenario(tables: Mapping[str, Any]) -> Scenario:
                 allowed="[first, end]: whole numbers from 0",
                 remedy="leave it out to measure every job",
             )
-    if "file" in tables.get("cluster", {}):
-        checks.known_keys(tables["cluster"], ("file", "format"), "scenario.cluster")
-    policy = {"name": "fifo"} | dict(tables.get("policy", {}))
-    cluster = dict(tables.get("cluster", {})) or ({} if _lacks_types(trace) else dict(_GAVEL))
-    return Scenario(trace, cluster, policy, settings)
+    cluster = dict(given.get("cluster", {}))
+    if "file" in cluster and not placed:
+        checks.known_keys(cluster, ("file", "format"), "scenario.cluster")
+    policy = {"name": "exchange" if placed else "fifo"} | dict(given.get("policy", {}))
+    default = tables.CLUSTER if placed else {} if _lacks_types(trace) else _GAVEL
+    return Scenario(trace, cluster or dict(default), policy, settings, world)

@@ -91,3 +91,17 @@ def test_bad_input_is_one_error(arguments: tuple[str, ...]) -> None:
 
 def test_it_is_a_command() -> None:
     assert COMMANDS["simulate"].load("simulate").name == "simulate"
+
+
+def test_tasks_are_placed_on_clusters_with_slots(tmp_path: Path) -> None:
+    saved = tmp_path / "run.npz"
+    result = _run(
+        *("--world", "placed", "--draw", "tasks=15", "--draw", "rate=600", "-o", "json"),
+        *("--cluster", "east=3", "--cluster", "west=2", "--policy", "fastest_cluster"),
+        *("--round-seconds", "30", "--save", str(saved)),
+    )
+    assert result.exit_code == 0, result.output
+    values = {row["measure"]: row["value"] for row in json.loads(result.stdout)}
+    assert values["ended"] == 15
+    assert isinstance(wl.load(saved), wl.simulate.PlacedRun)
+    assert "use of west" in values

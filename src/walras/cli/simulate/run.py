@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,8 +26,9 @@ from walras.cli.simulate.loading import (
 )
 from walras.cli.simulate.options import range_of, value_of
 from walras.policies.named import named
+from walras.policies.named_placements import named_placement
 from walras.reports.tables import Table, of_frame
-from walras.simulate import Run, Trace, by_kind, export_run, run, summary
+from walras.simulate import Run, TaskTrace, Trace, by_kind, export_run, run, summary
 from walras.simulate.scenario import Scenario, read_scenario
 
 HELP = """Run a policy on a trace of jobs in virtual time.
@@ -46,6 +47,8 @@ Examples:
 
   walras simulate run config.toml --policy my_policy.py:policy -o json
 
+  walras simulate run --world placed --draw tasks=500 --policy first_fit
+
 Exit codes: 0 done, 2 bad input, 6 a file cannot be read, 130 interrupted, with
 the jobs so far.
 """
@@ -58,6 +61,9 @@ def run_command(
     maps: MapOption = None,
     types: TypeOption = None,
     speeds: SpeedsOption = None,
+    world: Annotated[
+        str | None, typer.Option(help="time_shared, or placed: tasks on clusters with slots.")
+    ] = None,
     draw: Annotated[
         list[str] | None, typer.Option(help="rate=R, jobs=N, seed=S or multiple=true.")
     ] = None,
@@ -99,6 +105,7 @@ def run_command(
         "measured": range_of(measured),
     }
     stated = given.with_given(
+        world={"kind": world} if world is not None else {},
         trace=({} if trace is None else {"file": str(trace)})
         | key_values(draw, "draw", value_of)
         | trace_options(form, maps, types, speeds),
@@ -106,15 +113,13 @@ def run_command(
         policy=({"name": policy} if policy else {}) | key_values(option, "option", value_of),
         run={name: value for name, value in rules.items() if value is not None},
     )
-    options = {name: value for name, value in stated.policy.items() if name != "name"}
-    chosen = named(stated.policy["name"], **options)
-    loaded, on = load(stated)
+    loaded, on, chosen = _made(stated)
     with (
         Interruptible() as interrupt,
         Stages({"simulate": 1.0}, 1.0, interrupt, shown=progress) as stages,
     ):
         stages.begin("simulate")
-        found = run(
+        found: Run = run(
             loaded,
             on,
             chosen,
@@ -134,6 +139,18 @@ def run_command(
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
+def _made(stated: Scenario) -> tuple[Any, Any, Any]:
+    """Trace, cluster and policy of a world: jobs in shares of time, or tasks to be placed."""
+    name = stated.policy["name"]
+    options = {key: value for key, value in stated.policy.items() if key != "name"}
+    if not stated.placed:
+        chosen = named(name, **options)
+        return *load(stated), chosen
+    tasks, slots = stated.place()
+    tell(str(tasks))
+    return tasks, slots, named_placement(name, tasks.predict, **options)
+
+
 def _table(found: Run, *, kinds: bool, jobs: bool) -> Table:
     title = f"{found.policy}: {found.source}"
     if jobs:
@@ -141,7 +158,7 @@ def _table(found: Run, *, kinds: bool, jobs: bool) -> Table:
     return of_frame(by_kind(found) if kinds else summary(found), title)
 
 
-def _tell_faults(found: Run, loaded: Trace) -> None:
+def _tell_faults(found: Run, loaded: Trace | TaskTrace) -> None:
     """Say what was refused, and which jobs have no end."""
     if found.violations:
         more = len(found.violations) - 1

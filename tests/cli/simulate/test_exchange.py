@@ -1,0 +1,59 @@
+"""``walras simulate exchange``: a history in, one table out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.exchange.history.recorded import record
+from typer.testing import CliRunner, Result
+
+from walras.cli.common.errors import exit_code
+from walras.cli.simulate.app import app
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    record(f"sqlite:///{folder}/exchange.db")
+    return folder
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["exchange", *arguments, "--no-progress"])
+
+
+def test_the_table_compares_and_says_what_was_observed(home: Path) -> None:
+    result = _run(str(home), "--min-success", "0.6", "--set", "explore=0")
+    assert result.exit_code == 0, result.output
+    for name in ("placed as recorded", "observed completion", "deadlines missed"):
+        assert name in result.stdout
+    assert "counterfactual" in result.stderr
+
+
+def test_json_has_one_row_a_measure(home: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "placements.csv"
+    result = _run(str(home), "--policy", "first_fit", "-o", "json", "--save", str(saved))
+    rows = {row["measure"]: row for row in json.loads(result.stdout)}
+    assert rows["rounds"]["recorded"] == rows["rounds"]["replayed"] == 2
+    assert rows["predicted makespan"]["unit"] == "s"
+    assert saved.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("none",), 6, "holds no exchange"),
+        (("HOME", "--policy", "fist_fit"), 2, "fist_fit"),
+        (("HOME", "--set", "colour=3"), 2, "colour"),
+        (("HOME", "--min-success", "3"), 2, "min_success"),
+    ],
+)
+def test_errors_have_their_codes(
+    home: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    result = _run(*(str(home) if word == "HOME" else word for word in arguments))
+    assert result.exception is not None
+    assert exit_code(result.exception) == code
+    assert words in str(result.exception)
