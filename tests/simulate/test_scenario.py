@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from walras import DataError, InputError
+from walras.simulate import Cluster
 from walras.simulate.scenario import EXAMPLE, Scenario, read_scenario, scenario
 
 
 def test_the_example_is_a_scenario() -> None:
     made = scenario(tomllib.loads(EXAMPLE))
     assert made.settings["measured"] == slice(4000, 5000)
-    assert made.make_cluster().types == ("v100", "p100", "k80")
+    cluster = made.make_cluster()
+    assert isinstance(cluster, Cluster)
+    assert cluster.types == ("v100", "p100", "k80")
     assert made.trace["rate"] == 2.0
 
 

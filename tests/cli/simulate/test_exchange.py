@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from walras.cli.common.errors import exit_code
 from walras.cli.simulate.app import app
+from walras.errors import WalrasError
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,6 @@ def test_errors_have_their_codes(
     home: Path, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     result = _run(*(str(home) if word == "HOME" else word for word in arguments))
-    assert result.exception is not None
+    assert isinstance(result.exception, WalrasError)
     assert exit_code(result.exception) == code
     assert words in str(result.exception)

@@ -23,7 +23,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 
 
 def _values(found: wl.exchange.history.Replayed, column: str = "replayed") -> dict[str, float]:
-    return found.frame().set_index("measure")[column].to_dict()
+    frame = found.frame()
+    return dict(zip(frame["measure"], frame[column], strict=True))
 
 
 def test_the_recorded_policy_gives_the_recorded_decisions_to_the_byte(history: History) -> None:
