@@ -10,7 +10,6 @@ import pytest
 
 import walras as wl
 from walras.errors import InputError
-from walras.simulate import Slots, TaskTrace
 from walras.simulate.placed.tables import EXAMPLE, slots_of
 from walras.simulate.scenario import Scenario, read_scenario, scenario
 
@@ -19,8 +18,6 @@ def test_the_example_runs() -> None:
     made = scenario(tomllib.loads(EXAMPLE)).with_given(trace={"tasks": 12})
     assert made.placed
     tasks, slots = made.place()
-    assert isinstance(tasks, TaskTrace)
-    assert isinstance(slots, Slots)
     policy = wl.policies.named_placement(made.policy["name"], tasks.predict)
     assert wl.simulate.run(tasks, slots, policy, **made.settings).complete
 
