@@ -59,6 +59,7 @@ class PlacedRun(Run):
         ended: (N,) when it succeeded; NaN where it did not.
         done: (N,) 1 where it succeeded, else 0.
         moves: (N,) runs after the first one.
+        shared: (N,) zeros: no two tasks share a slot.
         received: (N, M) seconds that it ran on each cluster.
         end: When all measured tasks were settled, or the run was stopped, seconds.
         round_at: (L,) time of each round.
@@ -190,6 +191,7 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         began=first,
         ended=ended,
         done=np.where(np.isnan(ended), 0.0, 1.0),
+        shared=np.zeros(n),
         moves=np.maximum(runs - 1, 0),
         received=received,
         end=world.now,
