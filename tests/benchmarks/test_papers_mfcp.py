@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.papers.mfcp import ITEMS, convergence, evaluation, pictures, protocol, rounds
 
@@ -101,6 +102,67 @@ def test_methods_of_the_papers_protocol_fit_together_and_print_its_metrics() -> 
     mean = frame["paper_regret"].mean()
     assert table["regret"].tolist() == [f"{mean:.3f} ± {frame['paper_regret'].std(ddof=0):.3f}"]
     assert protocol.of_what(frame).startswith("A, 2 seeds, synthetic")
+
+
+def _frame(regrets: dict[str, float]) -> pd.DataFrame:
+    """A run with the given regrets, and reliability and utilisation that fall as they rise."""
+    rows = [
+        {
+            "method": name,
+            "setting": setting,
+            "tasks_per_round": size,
+            "seed": seed,
+            "source": "drawn",
+            "paper_regret": regret * (1.0 + 0.01 * seed),
+            "elastic_regret": regret / 10,
+            "reliability": 0.9 - regret / 100,
+            "utilisation": 0.6 - regret / 10 + size / 1000,
+            "violations": 0.5 if setting == "A" else 0.0,
+        }
+        for name, regret in regrets.items()
+        for setting in ("A", "B")
+        for size in (5, 10)
+        for seed in (0, 1)
+    ]
+    return pd.DataFrame(rows)
+
+
+AS_PRINTED = {"TAM": 3.0, "TSM": 2.0, "UCB": 1.8, "MFCP-AD": 1.4, "MFCP-FG": 1.45}
+ORDERS = [
+    "figure 4",
+    "claim: lowest regret",
+    "claim: fg like ad",
+    "claim: ucb between",
+    "claim: averages",
+    "claim: reliability",
+    "claim: utilisation",
+    "figure 5",
+    "claim: linear growth",
+    "table 2",
+]
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_an_order_as_printed_is_reproduced(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "measured", lambda _, quick: _frame(AS_PRINTED))
+    assert BY_NAME[name].check(True).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("name", sorted(set(ORDERS) - {"claim: averages", "claim: linear growth"}))
+def test_an_order_turned_around_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    turned = {"TAM": 1.0, "TSM": 1.2, "UCB": 1.1, "MFCP-AD": 2.0, "MFCP-FG": 3.0}
+    monkeypatch.setattr(evaluation, "measured", lambda _, quick: _frame(turned))
+    assert BY_NAME[name].check(True).verdict == "refuted"
+
+
+def test_an_ablation_that_is_not_worse_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = dict(evaluation.TABLE_1)
+    monkeypatch.setattr(evaluation, "measured", lambda _, quick: _frame(printed))
+    assert BY_NAME["table 1"].check(True).verdict == "reproduced"
+    printed["(2) hard penalty"] = 0.5
+    found = BY_NAME["table 1"].check(True)
+    assert found.verdict == "refuted"
+    assert found.why.startswith("(2) hard penalty is not worse than MFCP; elastic regret")
 
 
 def test_a_gain_is_a_change_of_the_two_stage_regret() -> None:
