@@ -89,6 +89,28 @@ def test_the_first_field_that_is_wrong_is_named_and_names_stand_once() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cells", "kept", "said"),
+    [
+        ([0, 7, "2026-01-01"], [0.0, 7.0], "line 3: arrival is '2026-01-01', not a number 0 or"),
+        (["2026-01-01T00:01", 7, "2026-01-01"], [0.0, 60.0], "line 2: arrival is 7, not a date"),
+        ([0, 7, 10**400], [0.0, 7.0], "line 3: arrival is 1000000"),
+        ([0, 7, [1]], [0.0, 7.0], "line 3: arrival is "),
+    ],
+)
+def test_arrivals_are_numbers_or_dates(cells: list[Any], kept: list[float], said: str) -> None:
+    raw = _raw([{"seconds": 5, "arrival": cell} for cell in cells])
+    found = make(raw, _rules(raw))
+    assert found.trace.arrival.tolist() == kept
+    assert str(found.refused[0]).startswith(said)
+
+
+def test_numbers_beyond_all_sense_name_the_limit() -> None:
+    raw = _raw([{"seconds": 5, "arrival": 0}, {"seconds": 1e16, "arrival": 0}])
+    said = "line 2: seconds is 1e+16, not a number above 0, at most 1e+15"
+    assert str(make(raw, _rules(raw)).refused[0]) == said
+
+
 def test_types_may_be_named_with_speeds() -> None:
     raw = _raw([{"seconds": 60, "arrival": 0}])
     trace = make(raw, _rules(raw, types={"v100": 1.0, "k80": 0.4})).trace

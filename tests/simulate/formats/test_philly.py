@@ -49,7 +49,7 @@ def test_the_job_of_the_readme_works_in_both_attempts(tmp_path: Path) -> None:
 def test_jobs_without_attempts_or_ends_are_counted_and_broken_ones_named(tmp_path: Path) -> None:
     path = tmp_path / "cluster_job_log"
     span = ("2017-10-07 01:12:09", "2017-10-07 01:13:23")
-    jobs = [
+    jobs: list[Any] = [
         _job("good", span),
         _job("well", (None, None), span),
         _job("none"),
@@ -57,14 +57,17 @@ def test_jobs_without_attempts_or_ends_are_counted_and_broken_ones_named(tmp_pat
         _job("zero", (span[0], span[0])),
         _job("bad", ("yesterday", span[1])),
         _job("cpu", span, gpus=0),
+        _job("also good", span),
+        7,
     ]
     path.write_text(json.dumps(jobs), encoding="utf-8")
     found = import_trace(path, "philly")
-    assert found.trace.name == ("good", "well")
+    assert found.trace.name == ("good", "well", "also good")
     assert dict(found.left_out) == {"never started": 1, "was still running": 1, "ran for 0 s": 1}
     assert [str(bad) for bad in found.refused] == [
         "job 6: attempts cannot be read: Invalid isoformat string: 'yesterday'",
         "job 7: size is 0, not a whole number above 0",
+        "job 9: is no object",
     ]
 
 

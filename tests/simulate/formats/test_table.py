@@ -67,6 +67,24 @@ def test_ragged_rows_are_refused_by_their_line(tmp_path: Path) -> None:
     assert found.row.tolist() == [2, 5]
 
 
+def test_times_of_parquet_are_seconds(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "jobs.parquet"
+    moments = pd.Series(pd.to_datetime(["2026-01-01T09:00", "2026-01-01T10:00"]))
+    table = pd.DataFrame({"at": moments, "seconds": pd.to_timedelta([60, 90], unit="s")})
+    table["local"] = moments.dt.tz_localize("Asia/Tokyo")
+    table.to_parquet(path)
+    for column in ("at", "local"):
+        trace = import_trace(path, columns={column: "arrival"}).trace
+        assert (trace.arrival.tolist(), trace.steps.tolist()) == ([0.0, 3600.0], [60.0, 90.0])
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_other_marks_between_cells_are_found_in_the_header(mark: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, f"arrival{mark}seconds\n0{mark}5\n")
+    assert import_trace(path).trace.steps.tolist() == [5.0]
+
+
 @pytest.mark.parametrize(
     ("columns", "error", "said"),
     [
@@ -83,6 +101,11 @@ def test_maps_that_cannot_be_used(
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:
-    for name, text in (("a.csv", ""), ("b.json", "{}"), ("c.json", "[[")):
+    for name, text in (
+        ("a.csv", ""),
+        ("d.csv", "arrival,arrival,seconds\n"),
+        ("b.json", "{}"),
+        ("c.json", "[["),
+    ):
         with pytest.raises(DataError, match="cannot be read"):
             import_trace(_write(tmp_path, text, name))

@@ -17,7 +17,7 @@ from walras.errors import DataError, InputError
 from walras.predict.logs.moments import moments
 from walras.simulate.cluster import Cluster
 from walras.simulate.formats.imported import Imported, refuse_mostly_bad
-from walras.simulate.formats.raw import Raw, Refusal
+from walras.simulate.formats.raw import Raw, Refusal, numbers
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats
 
@@ -75,6 +75,8 @@ def make(raw: Raw, rules: Rules) -> Imported:
         InputError: A column is mapped that is not there, or to no field.
         DataError: No row is good, or more rows are bad than good.
     """
+    if raw.table.empty:
+        refuse_mostly_bad(raw.refused, 0, rules.where)
     table = _fields_of(raw.table, rules)
     sieve = _Sieve(raw)
     name = _names(sieve, table)
@@ -136,14 +138,15 @@ class _Sieve:
         if name not in table:
             return np.full(len(table), 1.0 if default is None else default)
         cells = table[name]
-        found = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, copy=True)
+        found = numbers(cells)
         if default is not None:
             found[_empty(cells)] = default
         good = (found >= low if low is not None else found > 0.0) & (found <= high)
         if whole:
             good &= found == np.floor(found)
         above = f"{low:g} or more" if low is not None else "above 0"
-        allowed = f"a {'whole ' if whole else ''}number {above}"
+        limit = f", at most {high:g}" if (found > high).any() else ""
+        allowed = f"a {'whole ' if whole else ''}number {above}{limit}"
         self.refuse(~good, name, lambda j: f"is {_shown(cells.iloc[j])}, not {allowed}")
         found[~good] = 1.0
         return found
@@ -222,14 +225,16 @@ def _names(sieve: _Sieve, table: pd.DataFrame) -> np.ndarray[Any, Any]:
 def _arrivals(sieve: _Sieve, table: pd.DataFrame, dated: bool) -> Floats:
     """(n,) seconds; of moments, since the first of them."""
     cells = table["arrival"]
-    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
-    seconds = numbers if np.isfinite(numbers).all() else moments(cells)
-    dates = np.isnan(numbers) & np.isfinite(seconds)
-    good = np.isfinite(seconds) & ((seconds >= 0.0) | dates) & (seconds <= _MOST)
-    allowed = "a number 0 or more" if not dates.any() else "a date and time, or 0 or more"
+    given = numbers(cells)
+    dates = np.isnan(given)
+    seconds = np.where(dates, moments(cells.where(dates)) if dates.any() else np.nan, given)
+    dates &= np.isfinite(seconds)
+    are_dates = 2 * int(dates.sum()) > int(np.isfinite(seconds).sum())  # else they are numbers
+    good = dates if are_dates else ~dates & (seconds >= 0.0) & (seconds <= _MOST)
+    allowed = "a date and time" if are_dates else "a number 0 or more"
     sieve.refuse(~good, "arrival", lambda j: f"is {_shown(cells.iloc[j])}, not {allowed}")
     made = np.where(good, seconds, 0.0)
-    if (dated or dates.any()) and sieve.good.any():
+    if (dated or are_dates) and sieve.good.any():
         made = made - made[sieve.good].min()
     return made
 

@@ -43,6 +43,9 @@ def read(path: Path) -> Raw:
     refused: list[Refusal] = []
     left_out: dict[str, int] = {}
     for number, job in enumerate(given, 1):
+        if not isinstance(job, dict):
+            refused.append(Refusal(number, "", "is no object", "job"))
+            continue
         try:
             row = _row(job)
         except (TypeError, ValueError, KeyError, AttributeError) as error:

@@ -76,8 +76,16 @@ class Raw:
 
     def number(self, column: str) -> Floats:
         """(n,) numbers of a column; NaN where a cell is none."""
-        found = pd.to_numeric(self.table[column], errors="coerce")
-        return found.to_numpy(np.float64, copy=True)
+        return numbers(self.table[column])
+
+
+def numbers(cells: pd.Series) -> Floats:
+    """(n,) numbers of cells; NaN where a cell is none, and infinity beyond the largest float."""
+    try:
+        found = pd.to_numeric(cells, errors="coerce")
+    except (TypeError, ValueError, OverflowError):  # pandas refuses some objects outright
+        found = pd.to_numeric(cells.map(str), errors="coerce")
+    return found.to_numpy(np.float64, copy=True)
 
 
 def text_of(path: Path) -> str:

@@ -15,10 +15,11 @@ from walras.predict.logs.text import read_csv
 from walras.simulate.formats.raw import Raw, Refusal, cannot_read, text_of
 
 PARQUET = (".parquet", ".pq")
+_SEPARATORS = (";", "\t", "|")
 
 
 def read(path: Path) -> Raw:
-    """Read a table: Parquet or JSON where the name ends so, else CSV.
+    """Read a table: Parquet or JSON where the name ends so, else CSV, by comma or another mark.
 
     JSON is a list of objects, one a job.
 
@@ -30,7 +31,12 @@ def read(path: Path) -> Raw:
         return _parquet(path)
     if ".json" in [ending.lower() for ending in path.suffixes[-2:]]:
         return of_records(json_of(path), path, "a list of jobs, each an object")
-    return read_lines(path)
+    raw = read_lines(path)
+    names = list(map(str, raw.table.columns))
+    other = next((mark for mark in _SEPARATORS if mark in names[0]), "")
+    if len(names) == 1 and other:
+        return read_lines(path, [name.strip().strip('"') for name in names[0].split(other)])
+    return raw
 
 
 def read_lines(path: Path, needed: Sequence[str] = ()) -> Raw:
@@ -54,7 +60,10 @@ def read_lines(path: Path, needed: Sequence[str] = ()) -> Raw:
         for k in lines.ragged
     )
     row = np.array([lines.line_of[k] for k in lines.numbers], np.int64)
-    return Raw(table.loc[:, ~table.columns.duplicated()], row, refused)
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise cannot_read(path, f"it has column '{twice[0]}' twice", "each once", "rename one")
+    return Raw(table, row, refused)
 
 
 def json_of(path: Path) -> object:
@@ -94,4 +103,9 @@ def _parquet(path: Path) -> Raw:
     except (OSError, ValueError) as error:
         raise cannot_read(path, reason_of(error), "a Parquet file") from error
     table = table.reset_index() if table.index.name is not None else table
+    for name, cells in table.items():
+        if isinstance(cells.dtype, pd.DatetimeTZDtype) or cells.dtype.kind == "M":
+            table[name] = cells.map(pd.Timestamp.isoformat, na_action="ignore").astype(object)
+        elif cells.dtype.kind == "m":
+            table[name] = cells.dt.total_seconds()
     return Raw(table, np.arange(1, len(table) + 1), unit="job")
