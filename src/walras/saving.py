@@ -62,6 +62,7 @@ _HOMES = {
     "Predictor": "walras.predict.predictor",
     "Shadow": "walras.shadow.result",
     "simulate.Run": "walras.simulate.result",
+    "Comparison": "walras.simulate.compare.comparison",
     "PlacedRun": "walras.simulate.placed.result",
 }
 _NAMES = {(home, name.rpartition(".")[2]): name for name, home in _HOMES.items()}

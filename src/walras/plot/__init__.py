@@ -12,6 +12,7 @@ from walras.plot.figures import (
 from walras.plot.frames import allocation_frame, history_frame, price_frame, throughput_frame
 from walras.plot.learning import methods_by_setting, methods_by_size, training
 from walras.plot.matching import matching, plan_frame
+from walras.plot.policies import policies_compared
 from walras.plot.prediction import predicted_against_measured, reliability_diagram
 from walras.plot.rebalance import loads_figure, loads_frame, rounds_figure
 from walras.plot.report import Figure, Report, Section, Table, render, write
@@ -40,6 +41,7 @@ __all__ = [
     "methods_by_size",
     "network_utilisation",
     "plan_frame",
+    "policies_compared",
     "predicted_against_measured",
     "price_frame",
     "prices",

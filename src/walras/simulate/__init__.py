@@ -7,6 +7,7 @@ to placements of tasks on clusters with slots, such as those of :mod:`walras.pol
 from __future__ import annotations
 
 from walras.simulate.cluster import Cluster
+from walras.simulate.compare import NO_POLICY, Comparison, compare
 from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.formats.imported import Imported
 from walras.simulate.formats.load import import_trace, load_trace
@@ -24,9 +25,11 @@ from walras.simulate.trace import Trace
 
 __all__ = [
     "FORMATS",
+    "NO_POLICY",
     "STATES",
     "UNFAIR",
     "Cluster",
+    "Comparison",
     "Format",
     "Imported",
     "OfferedLoad",
@@ -39,6 +42,7 @@ __all__ = [
     "Trace",
     "by_kind",
     "check_load",
+    "compare",
     "draw_tasks",
     "export_run",
     "finish_time_ratios",

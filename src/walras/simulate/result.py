@@ -15,7 +15,10 @@ import pandas as pd
 from walras import saving
 from walras.errors import InputError
 from walras.predict.logs.log import write_log
+from walras.rounds.canonical import digest, pack
+from walras.simulate.cluster import Cluster
 from walras.simulate.ledger import COLUMNS as LEDGER
+from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
 STATES = ("ended", "running", "waiting", "not arrived")
@@ -266,6 +269,29 @@ class Run:
             held = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
             digest.update(held)
         return digest.hexdigest()
+
+    def trace(self) -> Trace:
+        """The jobs as a trace, in shares of each job's work: one step a job."""
+        with np.errstate(divide="ignore"):
+            speed = 1.0 / self.alone
+        return Trace(
+            *(self.name, self.kind, self.size, np.ones(len(self.name)), self.weight, self.arrival),
+            types=self.types,
+            speed=speed,
+            source=self.source,
+        )
+
+    def cluster(self) -> Cluster:
+        """The workers that it ran on."""
+        counts = zip(self.types, self.workers.tolist(), strict=True)
+        return Cluster({name: int(count) for name, count in counts})
+
+    @property
+    def trace_hash(self) -> str:
+        """SHA-256 of the jobs, the workers and which jobs were measured, hexadecimal."""
+        words = {"name": list(self.name), "types": list(self.types)}
+        arrays = {k: getattr(self, k) for k in ("size", "arrival", "alone", "workers", "measured")}
+        return digest(pack("run-trace", 1, words, arrays))
 
     def __repr__(self) -> str:
         ended = int((~np.isnan(self.ended[self.measured])).sum())

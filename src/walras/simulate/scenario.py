@@ -202,7 +202,7 @@ def read_scenario(path: str | Path) -> Scenario:
             remedy="walras simulate example prints one",
         ) from error
     folder = Path(path).parent
-    return replace(made, trace=_placed(made.trace, folder), cluster=_placed(made.cluster, folder))
+    return replace(made, trace=located(made.trace, folder), cluster=located(made.cluster, folder))
 
 
 def _lacks_types(trace: Mapping[str, Any]) -> bool:
@@ -213,8 +213,13 @@ def _lacks_types(trace: Mapping[str, Any]) -> bool:
     return form is not None and form.speeds is None
 
 
-def _placed(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A table whose files are found from a folder."""
+def located(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A table whose files are found from a folder.
+
+    Args:
+        table: Of a trace or a cluster.
+        folder: The folder.
+    """
     files = {"file", "speeds"} if "file" in table else set()
     return {k: str(folder / v) if k in files else v for k, v in table.items()}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from walras.cli.simulate.compare import HELP as COMPARE
+from walras.cli.simulate.compare import compare_command
 from walras.cli.simulate.example import example
 from walras.cli.simulate.exchange import HELP as EXCHANGE_HELP
 from walras.cli.simulate.exchange import exchange_command
@@ -22,6 +24,8 @@ Examples:
 
   walras simulate run --draw rate=2.0 --draw jobs=500 --policy las
 
+  walras simulate compare --example > compare.toml
+
   walras simulate example > config.toml
 
   walras simulate exchange HOME --min-success 0.95
@@ -32,6 +36,7 @@ Examples:
 """,
 )
 
+app.command("compare", help=COMPARE)(compare_command)
 app.command("example")(example)
 app.command("formats")(formats_command)
 app.command("import", help=IMPORT_HELP)(import_command)

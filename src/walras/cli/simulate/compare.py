@@ -1,0 +1,155 @@
+"""``walras simulate compare``: policies side by side, and what none can beat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from walras import saving
+from walras.cli.common.errors import ExitCode
+from walras.cli.common.figures import need_figures
+from walras.cli.common.output import Format, OutputOption, emit
+from walras.cli.common.progress import Interruptible, Stages
+from walras.cli.common.solving import Report, ShowProgress, refuse_unless
+from walras.cli.common.streams import put, tell
+from walras.errors import InputError
+from walras.policies import savings_bound
+from walras.policies.named import named
+from walras.reports.simulate import compared, everything
+from walras.simulate import Comparison, Run, compare
+from walras.simulate.compare.study import EXAMPLE, read_study
+
+HELP = """Compare policies on the same traces, and with what no policy can beat.
+
+CONFIG is a TOML file with several policies, seeds or rates of arrivals;
+--example prints one. With --folder, finished runs are kept, and the same
+command goes on where it was cut. --runs compares runs that were saved.
+
+Examples:
+
+  walras simulate compare --example > compare.toml
+
+  walras simulate compare compare.toml --folder runs --report report.html
+
+  walras simulate compare --runs fifo.npz --runs las.npz -o json
+
+Exit codes: 0 done, 2 bad input, 6 a file cannot be read, 130 interrupted, with
+the runs so far.
+"""
+
+
+def compare_command(
+    config: Annotated[Path | None, typer.Argument(help="A TOML file.")] = None,
+    runs: Annotated[list[Path] | None, typer.Option(help="A saved run; may be repeated.")] = None,
+    example: Annotated[bool, typer.Option("--example", help="Print a configuration.")] = False,
+    seeds: Annotated[int | None, typer.Option(help="How many, in place of CONFIG's.")] = None,
+    processes: Annotated[int | None, typer.Option(help="Runs at a time; all cores.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Keeps finished runs.")] = None,
+    bound: Annotated[
+        bool, typer.Option("--bound/--no-bound", help="The row of what no policy can beat.")
+    ] = True,
+    every: Annotated[bool, typer.Option("--all", help="Every measure of every seed.")] = False,
+    report: Report = None,
+    figure: Annotated[Path | None, typer.Option(help="Write the figure: .png, .svg, .pdf.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Save the comparison to a file.")] = None,
+    progress: ShowProgress = True,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Compare policies on the same traces, and with what no policy can beat."""
+    if example:
+        put(EXAMPLE, end="")
+        return
+    if (config is None) == (not runs):
+        raise InputError(
+            "are both given" if runs else "are both missing",
+            where="CONFIG and --runs",
+            allowed="one of them",
+            remedy="walras simulate compare --example > compare.toml",
+        )
+    _check_drawing(report, figure)
+    if runs:
+        refuse_unless(False, "--folder", folder, "CONFIG")
+        found = _of_files(runs, bound=bound)
+        interrupted = False
+    else:
+        stated = read_study(config)  # type: ignore[arg-type]
+        if seeds is not None:
+            stated = replace(stated, seeds=tuple(range(seeds)))
+        with (
+            Interruptible() as interrupt,
+            Stages({"compare": 1.0}, 1.0, interrupt, shown=progress) as stages,
+        ):
+            stages.begin("compare")
+            found = compare(
+                stated.load_traces(),
+                stated.make_cluster(),
+                {label: partial(named, **table) for label, table in stated.policies.items()},
+                seeds=stated.seeds,
+                bound=savings_bound if bound else None,
+                processes=processes,
+                folder=folder,
+                on_progress=stages.count,
+                **stated.settings,
+            )
+        interrupted = interrupt.asked
+    _write(found, report, figure, save)
+    emit(everything(found) if every or output is not Format.TABLE else compared(found), output)
+    if interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
+    """The comparison of saved runs; with a bound where they are of one trace and cluster."""
+    runs: dict[str, Run] = {}
+    for path in paths:
+        run = saving.load(path)
+        if not isinstance(run, Run):
+            raise InputError(
+                f"{path} holds a {type(run).__name__}",
+                where="--runs",
+                allowed="runs that walras simulate run --save wrote",
+            )
+        runs[run.policy if run.policy not in runs else str(path)] = run
+    first = next(iter(runs.values()))
+    other = next((name for name, run in runs.items() if run.trace_hash != first.trace_hash), None)
+    if other is not None:
+        raise InputError(
+            f"{other} is of other jobs, workers or measured jobs than {first.policy}",
+            where="--runs",
+            allowed="runs of one trace on one cluster",
+            remedy="compare those alone",
+        )
+    bounds = savings_bound(first.trace(), first.cluster(), measured=first.measured)
+    return Comparison.of_runs(runs, bounds if bound else None)
+
+
+def _check_drawing(report: Path | None, figure: Path | None) -> None:
+    """Refuse what cannot be drawn before the work."""
+    if report is not None:
+        need_figures("--report")
+    if figure is not None:
+        need_figures("--figure")
+        # Imported here: plot is an optional extra.
+        from walras.plot.files import check_file
+
+        check_file(figure, "--figure")
+
+
+def _write(found: Comparison, report: Path | None, figure: Path | None, save: Path | None) -> None:
+    # Imported here: plot is an optional extra.
+    if report is not None:
+        from walras import plot
+        from walras.reports.simulate_page import page
+
+        plot.write(page(found), report)
+        tell(f"report: {report}")
+    if figure is not None:
+        from walras.plot.files import save as save_figure
+
+        save_figure(found.plot(), figure)
+    if save is not None:
+        found.save(save)

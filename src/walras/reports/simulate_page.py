@@ -1,0 +1,90 @@
+"""The HTML page of a comparison of policies."""
+
+from __future__ import annotations
+
+from walras import plot
+from walras.reports.simulate import compared
+from walras.reports.tables import Table, show
+from walras.simulate import NO_POLICY, Comparison
+
+_TIMES = ("mean completion", "median completion", "99 % completion", "makespan")
+_FAIRNESS = ("worst finish-time ratio", "treated unfairly", "mean slowdown", "fairness of rounds")
+_DECIDING = ("moves a job", "decisions", "refused decisions", "largest gap", "policy")
+
+
+def page(found: Comparison, source: str = "") -> plot.Report:
+    """The page.
+
+    Args:
+        found: The comparison.
+        source: Where the traces come from.
+    """
+    names = [name for name in dict.fromkeys(found.policy) if name != NO_POLICY]
+    used = [name for name in dict.fromkeys(found.measure) if name.startswith("use of")]
+    return plot.Report(
+        title="Policies compared",
+        lead=_lead(found),
+        sections=[
+            plot.Section(
+                "Completion times and makespan",
+                [
+                    "A policy decides from what has arrived; the bound knows all arrivals. No "
+                    "policy ends sooner; it is not said that one can come so near."
+                ]
+                if NO_POLICY in found.policy
+                else [],
+                [_table(compared(found, _TIMES), "Means over seeds, ± their standard deviation.")],
+                [plot.Figure(found.plot(), "Marks are standard deviations over seeds.")],
+            ),
+            plot.Section("Fairness", (), [_table(compared(found, _FAIRNESS), _RATIOS)]),
+            plot.Section(
+                "What deciding took, and how the cluster was used",
+                (),
+                [
+                    _table(compared(found, _DECIDING), "Policy: its seconds in all decisions."),
+                    _table(compared(found, used), "Share of the worker-seconds of each type."),
+                ],
+            ),
+            plot.Section(
+                "What the words mean",
+                [
+                    "A finish-time ratio is a job's completion time by its time alone on an equal "
+                    "part of the cluster; a job above 1.05 counts as treated unfairly.",
+                    "Fairness of rounds is Jain's index of what jobs received between decisions: 1 "
+                    "where all had the same share of their full speed, by weight.",
+                    "The gap of a decision is how far its value may be from the best one, by the "
+                    "policy's own bound.",
+                ],
+            ),
+        ],
+        facts=[
+            ("policies", show(len(names))),
+            ("seeds", ", ".join(map(str, sorted(set(found.seed.tolist()))))),
+            ("status", str(found.status)),
+            *([("traces", source)] if source else []),
+        ],
+        notice="" if found.complete else "Stopped: it covers the runs so far.",
+    )
+
+
+_RATIOS = "Slowdown is completion time by the time alone on the fastest type."
+
+
+def _lead(found: Comparison) -> str:
+    frame = found.frame(["mean completion"])
+    first = frame.index.get_level_values("trace")[0] if len(frame) else ""
+    mean = frame.xs(first)["mean completion"].dropna() if len(frame) else None
+    if mean is None or not len(mean.drop(NO_POLICY, errors="ignore")):
+        return "No run has ended."
+    own = mean.drop(NO_POLICY, errors="ignore")
+    several = frame.index.get_level_values("trace").nunique() > 1
+    where = f" at {first}" if several else ""
+    words = f"Least mean completion{where}: {own.idxmin()}, {own.min():.4g} h"
+    if NO_POLICY in mean.index:
+        words += f"; no policy is below {mean[NO_POLICY]:.4g} h"
+    return f"{words}."
+
+
+def _table(table: Table, caption: str) -> plot.Table:
+    rows = [[show(cell) for cell in row] for row in table.rows]
+    return plot.Table(table.columns, rows, caption)

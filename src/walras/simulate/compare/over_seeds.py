@@ -1,0 +1,267 @@
+"""``compare``: policies x traces x seeds, each case once, in processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any
+
+import numba
+from threadpoolctl import threadpool_limits
+
+from walras import checks
+from walras.errors import EngineError, InputError
+from walras.machine import cores
+from walras.progress import OnProgress, Progress
+from walras.simulate.cluster import Cluster
+from walras.simulate.compare.case import Bound, Case, MakePolicy
+from walras.simulate.compare.comparison import Bounds, Comparison, rows_of, rows_of_bounds
+from walras.simulate.compare.pace import Pace
+from walras.simulate.compare.store import Store
+from walras.simulate.result import Run
+from walras.simulate.trace import Trace
+from walras.status import Status
+
+Drawn = Callable[[int], Trace]
+"""A trace by its seed."""
+
+_POLL = 0.3  # seconds between two looks at whether to stop
+
+
+def compare(
+    traces: Trace | Drawn | Mapping[str, Trace | Drawn],
+    cluster: Cluster,
+    policies: Mapping[str, MakePolicy],
+    *,
+    seeds: int | Sequence[int] = 1,
+    bound: Bound | None = None,
+    processes: int | None = None,
+    folder: str | Path | None = None,
+    on_progress: OnProgress | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Run every policy on every trace with every seed, and put the measures side by side.
+
+    Args:
+        traces: A trace; a function that draws one from a seed; or several of these by name, such as
+            one for each rate of arrivals.
+        cluster: The workers.
+        policies: Name -> function without arguments that makes the policy anew for each run, such
+            as ``wl.policies.fifo`` or ``functools.partial(wl.policies.las, by_speed=True)``.
+        seeds: How many, from 0; or which.
+        bound: What no policy can beat, such as ``wl.policies.savings_bound``, for a row of its own.
+        processes: Runs at a time, of one thread each; one for each core if None. Traces and
+            policies must then be such that :mod:`pickle` takes them; if None, one process else.
+        folder: Keeps finished runs, which a later call goes on from.
+        on_progress: Called a few times a second with a :class:`walras.progress.Progress` of the
+            seconds done in thousandths of all that are expected; True returns the runs so far.
+        settings: Arguments of :func:`walras.simulate.run`.
+
+    Returns:
+        The comparison. After Ctrl-C, or where ``on_progress`` asked to stop, it has the finished
+        runs and the status ``interrupted``.
+
+    Raises:
+        InputError: There is no policy, a seed or setting cannot be used, or what goes to other
+            processes cannot be pickled.
+        DataError: The folder cannot be used.
+        EngineError: A process ended: a script that calls this needs the guard ``if __name__ ==
+            "__main__"``.
+
+    Example:
+        >>> from functools import partial
+        >>> import walras as wl
+        >>> found = wl.simulate.compare(
+        ...     partial(wl.simulate.gavel_trace, 6.0, 20, synthetic=True),
+        ...     wl.simulate.Cluster({"v100": 2, "p100": 2, "k80": 2}),
+        ...     {"fifo": wl.policies.fifo, "shortest": wl.policies.shortest_remaining_time},
+        ...     seeds=2, bound=wl.policies.savings_bound, processes=1,
+        ... )
+        >>> found
+        Comparison(feasible: 2 policies, 1 traces, 2 seeds)
+        >>> means = found.frame()["mean completion"].droplevel("trace")
+        >>> bool(means["no policy below"] <= means["shortest"] <= means["fifo"])
+        True
+    """
+    cases = list(_cases(traces, cluster, policies, _seeds(seeds), bound, settings))
+    workers = _processes(processes, cases)
+    store = Store(folder)
+    done: dict[int, tuple[Run | Bounds, float]] = {}
+    for k, case in enumerate(cases):
+        kept = store.read(case.key)
+        if kept is not None:
+            done[k] = kept
+    pace = Pace(cases, done)
+
+    def finished(k: int, found: Run | Bounds, seconds: float) -> None:
+        store.write(cases[k].key, found, seconds)
+        done[k] = found, seconds
+        pace.finished(k, seconds)
+
+    todo = [k for k in range(len(cases)) if k not in done]
+    begun = time.perf_counter()
+
+    def stops(running: float = 0.0) -> bool:
+        """Tell how far it is; whether to stop."""
+        if on_progress is None:
+            return False
+        note = f"{len(done)} of {len(cases)} runs"
+        elapsed = time.perf_counter() - begun
+        step = Progress(pace.thousandths(running), elapsed=elapsed, total=1000, note=note)
+        return bool(on_progress(step))
+
+    work = _here if workers == 1 or len(todo) < 2 else _apart
+    try:
+        stopped = work(todo, cases, finished, stops, min(workers, len(todo)))
+    except KeyboardInterrupt:
+        stopped = True
+    rows = [_rows(cases[k], *done[k]) for k in sorted(done)]
+    missing = stopped and len(done) < len(cases)
+    return Comparison.of_rows(rows, Status.INTERRUPTED if missing else Status.FEASIBLE)
+
+
+Finished = Callable[[int, Run | Bounds, float], None]
+Stops = Callable[[float], bool]
+
+
+def _rows(case: Case, found: Run | Bounds, seconds: float) -> Any:
+    del seconds
+    if isinstance(found, Run):
+        return rows_of(case.trace, case.policy, case.seed, found)
+    return rows_of_bounds(case.trace, case.seed, found)
+
+
+def _here(
+    todo: Sequence[int], cases: Sequence[Case], finished: Finished, stops: Stops, workers: int
+) -> bool:
+    """Run cases in this process; whether it was stopped."""
+    del workers
+    for k in todo:
+        stopped = False
+
+        def hook(step: Progress) -> bool:
+            nonlocal stopped
+            stopped = stops(step.elapsed)
+            return stopped
+
+        found, seconds = _solved(cases[k], hook)
+        if stopped:
+            return True
+        finished(k, found, seconds)
+        if stops(0.0):
+            return True
+    return False
+
+
+def _apart(
+    todo: Sequence[int], cases: Sequence[Case], finished: Finished, stops: Stops, workers: int
+) -> bool:
+    """Run cases in processes; whether it was stopped."""
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    pool = ProcessPoolExecutor(workers, context, _begin, (stop,))
+    jobs: dict[Future[tuple[Run | Bounds, float]], int] = {
+        pool.submit(_work, cases[k]): k for k in todo
+    }
+    waiting = set(jobs)
+    try:
+        while waiting:
+            ended, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
+            for job in ended:
+                finished(jobs[job], *job.result())
+            if stops(0.0):
+                return True
+    except BrokenProcessPool as error:
+        raise EngineError(
+            "ended at once; finished runs are kept",
+            where=f"a process of processes={workers}",
+            allowed="a script whose own work stands below: if __name__ == '__main__'",
+            remedy="guard the script so, or give processes=1; or it ran out of memory",
+        ) from error
+    finally:
+        stop.set()  # what still runs stops at its next decision
+        pool.shutdown(wait=True, cancel_futures=True)
+    return False
+
+
+_stop: list[Event] = []  # of this process, where it is a worker
+
+
+def _begin(stop: Event) -> None:
+    """A worker leaves Ctrl-C to the process that asked for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _stop[:] = [stop]
+
+
+def _work(case: Case) -> tuple[Run | Bounds, float]:
+    return _solved(case, lambda step: _stop[0].is_set())
+
+
+def _solved(case: Case, hook: OnProgress) -> tuple[Run | Bounds, float]:
+    """The result of a case and its seconds, on one thread: so it hangs on no number of cores."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    begun = time.perf_counter()
+    try:
+        with threadpool_limits(1):
+            return case.solve(hook), time.perf_counter() - begun
+    finally:
+        numba.set_num_threads(threads)
+
+
+def _cases(
+    traces: Trace | Drawn | Mapping[str, Trace | Drawn],
+    cluster: Cluster,
+    policies: Mapping[str, MakePolicy],
+    seeds: Sequence[int],
+    bound: Bound | None,
+    settings: Mapping[str, Any],
+) -> Iterator[Case]:
+    """All cases; those of a seed come together, so that the pace of each policy is soon known."""
+    given_policies: object = policies
+    if not isinstance(given_policies, Mapping) or not policies:
+        raise InputError(
+            f"is {checks.shown(policies)}",
+            where="policies",
+            allowed="name -> function that makes a policy, at least one",
+            remedy='write {"fifo": wl.policies.fifo}',
+        )
+    named = traces if isinstance(traces, Mapping) else {"trace": traces}
+    for seed in seeds:
+        for name, given in named.items():
+            trace = given if isinstance(given, Trace) else given(seed=seed)  # type: ignore[call-arg]
+            for policy, make in policies.items():
+                yield Case(name, policy, seed, trace, cluster, make, None, settings)
+            if bound is not None:
+                yield Case(name, "bound", seed, trace, cluster, None, bound, settings)
+
+
+def _seeds(given: int | Sequence[int]) -> Sequence[int]:
+    if isinstance(given, int):
+        return range(checks.whole(given, "seeds", 1, 10**6))
+    return [checks.whole(seed, f"seeds[{k}]") for k, seed in enumerate(given)]
+
+
+def _processes(given: int | None, cases: Sequence[Case]) -> int:
+    count = cores() if given is None else checks.whole(given, "processes", 1, 4096)
+    if count == 1:
+        return 1
+    try:
+        pickle.dumps([(case.make, case.bound) for case in cases])
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        if given is None:
+            return 1
+        raise InputError(
+            f"cannot go to another process: {error}",
+            where="policies",
+            allowed="functions of a module, or functools.partial of one",
+            remedy="define the policy in a module, or give processes=1",
+        ) from error
+    return count

@@ -1,0 +1,85 @@
+"""Finished cases as files of a folder: whole or not there, so that a cut comparison goes on."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from walras import saving
+from walras.errors import DataError
+from walras.files import reason_of, write_text
+from walras.simulate.compare.comparison import Bounds
+from walras.simulate.result import Run
+
+
+@dataclass(frozen=True)
+class StoredBounds:
+    """Bounds that were read back.
+
+    Attributes:
+        mean_completion: Seconds.
+        makespan: Seconds.
+    """
+
+    mean_completion: float
+    makespan: float
+
+
+class Store:
+    """A folder of finished cases by their keys, or none.
+
+    A run is ``KEY.npz``: the same case gives the same bytes. Its seconds, which differ, lie beside
+    it in ``KEY.json``. Bounds are a ``KEY.json`` alone.
+
+    Args:
+        folder: The folder, made where it is missing; None keeps nothing.
+
+    Raises:
+        DataError: The folder cannot be made.
+    """
+
+    def __init__(self, folder: str | Path | None) -> None:
+        self._folder = None if folder is None else Path(folder)
+        if self._folder is not None:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise DataError(
+                    f"cannot be made: {reason_of(error)}",
+                    where=f"folder {folder}",
+                    allowed="a folder that you may write to",
+                    remedy="choose another one",
+                ) from error
+
+    def read(self, key: str) -> tuple[Run | Bounds, float] | None:
+        """The result of a case and its seconds; None where it is not there or damaged."""
+        if self._folder is None:
+            return None
+        noted = {}
+        with suppress(OSError, ValueError):
+            noted = json.loads((self._folder / f"{key}.json").read_text("utf-8"))
+        if "makespan" in noted:
+            bounds = StoredBounds(noted["mean_completion"], noted["makespan"])
+            return bounds, noted.get("seconds", float("nan"))
+        with suppress(DataError):
+            found = saving.load(self._folder / f"{key}.npz")
+            if isinstance(found, Run):
+                return found, noted.get("seconds", float("nan"))
+        return None
+
+    def write(self, key: str, found: Run | Bounds, seconds: float) -> None:
+        """Keep the result of a case.
+
+        Raises:
+            DataError: A file cannot be written.
+        """
+        if self._folder is None:
+            return
+        noted = {"seconds": seconds}
+        if isinstance(found, Run):
+            found.save(self._folder / f"{key}.npz")
+        else:
+            noted |= {"mean_completion": found.mean_completion, "makespan": found.makespan}
+        write_text(self._folder / f"{key}.json", json.dumps(noted))

@@ -1,0 +1,209 @@
+"""Comparisons as TOML files: a scenario with several policies, seeds or rates."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from walras import checks
+from walras.errors import DataError, InputError
+from walras.files import reason_of
+from walras.simulate.cluster import Cluster
+from walras.simulate.gavel_trace import gavel_trace
+from walras.simulate.scenario import Scenario, located, scenario
+from walras.simulate.trace import Trace
+
+EXAMPLE = """\
+[trace]               # or: file = "jobs.trace"
+rate = [2.0, 6.0]     # jobs an hour: one rate, or several
+jobs = 300
+multiple = false
+
+[cluster]
+v100 = 6
+p100 = 6
+k80 = 6
+
+[[policy]]
+name = "fifo"
+
+[[policy]]
+name = "las"
+label = "max-min by speed"
+by_speed = true
+
+[[policy]]
+name = "shortest_remaining_time"
+
+[run]
+seeds = [0, 1, 2]     # of the traces that are drawn, and of the simulator
+round_seconds = 360
+"""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a comparison is made from.
+
+    Attributes:
+        policies: Label -> ``{"name": ...}`` with the policy's options.
+        traces: Label -> scenario with the trace; all have the same cluster and rules.
+        seeds: The seeds.
+
+    Example:
+        >>> import tomllib
+        >>> from walras.simulate.compare.study import EXAMPLE, study
+        >>> found = study(tomllib.loads(EXAMPLE))
+        >>> list(found.policies)
+        ['fifo', 'max-min by speed', 'shortest_remaining_time']
+        >>> list(found.traces), found.seeds
+        (['2 jobs/h', '6 jobs/h'], (0, 1, 2))
+    """
+
+    policies: Mapping[str, Mapping[str, Any]]
+    traces: Mapping[str, Scenario]
+    seeds: tuple[int, ...]
+
+    def load_traces(self) -> dict[str, Trace | partial[Trace]]:
+        """The traces by label: read from a file, or functions that draw one from a seed.
+
+        Raises:
+            DataError: A file cannot be used.
+        """
+        return {
+            label: one.load_trace()
+            if "file" in one.trace
+            else partial(gavel_trace, **{k: v for k, v in one.trace.items() if k != "seed"})
+            for label, one in self.traces.items()
+        }
+
+    @property
+    def _first(self) -> Scenario:
+        return next(iter(self.traces.values()))
+
+    def make_cluster(self) -> Cluster:
+        """The cluster.
+
+        Raises:
+            InputError: A number of workers cannot be used.
+            DataError: The list of machines cannot be used.
+        """
+        return self._first.make_cluster()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of :func:`walras.simulate.run` by name."""
+        return self._first.settings
+
+
+def read_study(path: str | Path) -> Study:
+    """Read a comparison from a TOML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The study; a trace's file is found from the folder of the TOML file.
+
+    Raises:
+        DataError: The file does not exist, or is not TOML.
+        InputError: A key is unknown, or a value cannot be used.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            tables = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise DataError(
+            f"cannot be read: {reason_of(error)}",
+            where=str(path),
+            allowed="a TOML file",
+            remedy="walras simulate compare --example prints one",
+        ) from error
+    found, folder = study(tables), Path(path).parent
+    traces = {
+        label: replace(one, trace=located(one.trace, folder), cluster=located(one.cluster, folder))
+        for label, one in found.traces.items()
+    }
+    return replace(found, traces=traces)
+
+
+def study(tables: Mapping[str, Any]) -> Study:
+    """Make a study of tables, as read from TOML.
+
+    Args:
+        tables: ``trace``, ``cluster`` and ``run`` as of a scenario, whose ``trace.rate`` may be a
+            list and whose ``run`` may have ``seeds``; ``policy``, a table or a list of them, each
+            with a ``label`` where it wants one.
+
+    Returns:
+        The study.
+
+    Raises:
+        InputError: A key is unknown, or a value cannot be used.
+    """
+    for name in ("run", "trace"):
+        if not isinstance(tables.get(name, {}), Mapping):
+            raise InputError(
+                f"is {checks.shown(tables[name])}", where=f"study.{name}", allowed="a table"
+            )
+    run, trace = dict(tables.get("run", {})), dict(tables.get("trace", {}))
+    seeds = run.pop("seeds", [run.pop("seed", 0)])
+    if not isinstance(seeds, list) or not seeds:
+        raise InputError(
+            f"is {checks.shown(seeds)}",
+            where="study.run.seeds",
+            allowed="a list of whole numbers",
+            remedy="write seeds = [0, 1, 2]",
+        )
+    policies = _policies(tables.get("policy", {"name": "fifo"}))
+    rates = trace.get("rate", [])
+    traces = (
+        {f"{rate:g} jobs/h": trace | {"rate": rate} for rate in rates}
+        if isinstance(rates, list) and rates
+        else {"trace": trace}
+    )
+    rest = {name: table for name, table in tables.items() if name not in ("policy", "trace", "run")}
+    made = {
+        label: scenario({**rest, "trace": table, "run": run}) for label, table in traces.items()
+    }
+    if any(one.placed for one in made.values()):
+        raise InputError(
+            "is 'placed'",
+            where="study.world.kind",
+            allowed="time_shared",
+            remedy="save runs of a placed world, and compare these: --runs a.npz --runs b.npz",
+        )
+    whole = [checks.whole(seed, f"study.run.seeds[{k}]") for k, seed in enumerate(seeds)]
+    return Study(policies, made, tuple(whole))
+
+
+def _policies(given: object) -> dict[str, dict[str, Any]]:
+    """Label -> table of a policy."""
+    listed = given if isinstance(given, list) else [given]
+    found: dict[str, dict[str, Any]] = {}
+    for k, table in enumerate(listed):
+        where = f"study.policy[{k}]"
+        if not isinstance(table, Mapping) or not isinstance(table.get("name"), str):
+            raise InputError(
+                f"is {checks.shown(table)}",
+                where=where,
+                allowed="a table with the policy's name",
+                remedy='write [[policy]] and name = "fifo" below it',
+            )
+        own = dict(table)
+        options = ", ".join(f"{n}={v}" for n, v in own.items() if n not in ("name", "label"))
+        label = own.pop("label", own["name"] + (f" ({options})" if options else ""))
+        checks.text(label, f"{where}.label")
+        if label in found:
+            raise InputError(
+                f"is {label!r}, as that of another policy",
+                where=f"{where}.label",
+                allowed="labels that differ",
+                remedy="give each policy a label of its own",
+            )
+        found[label] = own
+    return found

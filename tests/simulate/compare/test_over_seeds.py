@@ -1,0 +1,145 @@
+"""Comparisons: the same in one process and in two, after a cut, and stopped with what is there."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.simulate.small import ONE, on_one
+
+import walras as wl
+from walras import DataError, InputError
+from walras.policies import fifo, las, savings_bound, shortest_remaining_time
+from walras.progress import Progress
+from walras.simulate import NO_POLICY, Cluster, Comparison, compare, gavel_trace, run, summary
+from walras.simulate.compare.case import MakePolicy
+from walras.simulate.compare.comparison import SECONDS
+
+CLUSTER = Cluster({"v100": 2, "p100": 2, "k80": 2})
+POLICIES: dict[str, MakePolicy] = {"fifo": fifo, "max-min": partial(las, by_speed=True)}
+DRAWN = partial(gavel_trace, 8.0, 12, synthetic=True)
+
+
+def _timeless(found: Comparison) -> pd.DataFrame:
+    table = found.table
+    return table[~table["measure"].isin(SECONDS)].reset_index(drop=True)
+
+
+def test_measures_are_those_of_the_runs() -> None:
+    found = compare(DRAWN, CLUSTER, POLICIES, seeds=[3, 5], processes=1, bound=savings_bound)
+    for seed in (3, 5):
+        done = run(DRAWN(seed=seed), CLUSTER, fifo(), seed=seed)
+        own = summary(done).set_index("measure")["value"].drop([*SECONDS])
+        rows = found.table.query("policy == 'fifo' and seed == @seed").set_index("measure")
+        pd.testing.assert_series_equal(rows["value"].drop([*SECONDS]), own, check_names=False)
+    least = found.table[found.table["policy"] == NO_POLICY]
+    assert least["measure"].tolist() == ["mean completion", "makespan"] * 2
+    frame = found.frame(["mean completion", "makespan"], spread=True).droplevel("trace")
+    for name in ("mean completion", "makespan"):
+        assert frame[name][NO_POLICY] <= frame[name]["fifo"]
+    two = found.table.query("policy == 'fifo' and measure == 'makespan'")["value"]
+    assert frame["± makespan"]["fifo"] == pytest.approx(two.std())
+    assert frame["makespan"]["fifo"] == pytest.approx(two.mean())
+
+
+def test_processes_and_a_cut_change_nothing(tmp_path: Path) -> None:
+    rules: dict[str, Any] = {"seeds": 2, "round_seconds": 720.0}
+    whole = compare(DRAWN, CLUSTER, POLICIES, **rules, processes=1)
+    steps: list[Progress] = []
+
+    def cut(step: Progress) -> bool:
+        steps.append(step)
+        return step.note.startswith("2 of 4")
+
+    first = compare(
+        DRAWN, CLUSTER, POLICIES, **rules, processes=1, folder=tmp_path, on_progress=cut
+    )
+    assert not first.complete
+    assert len(list(tmp_path.glob("*.npz"))) == 2
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.npz")}
+    rest = compare(DRAWN, CLUSTER, POLICIES, **rules, processes=2, folder=tmp_path)
+    assert rest.complete
+    pd.testing.assert_frame_equal(_timeless(rest), _timeless(whole))
+    for name, held in before.items():
+        assert (tmp_path / name).read_bytes() == held
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    again = compare(DRAWN, CLUSTER, POLICIES, **rules, processes=1, folder=tmp_path)
+    pd.testing.assert_frame_equal(_timeless(again), _timeless(whole))
+    assert [step.iteration for step in steps] == sorted(step.iteration for step in steps)
+
+
+def test_the_same_case_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        compare(DRAWN, CLUSTER, POLICIES, processes=1, folder=tmp_path / name)
+    files = sorted(path.name for path in (tmp_path / "a").glob("*.npz"))
+    assert len(files) == 2
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_a_damaged_file_is_run_again(tmp_path: Path) -> None:
+    compare(DRAWN, CLUSTER, {"fifo": fifo}, processes=1, folder=tmp_path)
+    (file,) = tmp_path.glob("*.npz")
+    good = file.read_bytes()
+    file.write_bytes(good[: len(good) // 2])
+    compare(DRAWN, CLUSTER, {"fifo": fifo}, processes=1, folder=tmp_path)
+    assert file.read_bytes() == good
+
+
+def test_other_settings_are_other_files(tmp_path: Path) -> None:
+    for rules in ({}, {"round_seconds": 0.0}, {"between_decisions": 0.0}, {"seeds": [1]}):
+        compare(on_one([100.0]), ONE, {"fifo": fifo}, processes=1, folder=tmp_path, **rules)
+    assert len(list(tmp_path.glob("*.npz"))) == 4
+    compare(on_one([101.0]), ONE, {"fifo": fifo}, processes=1, folder=tmp_path)
+    compare(on_one([100.0]), ONE, {"fifo": shortest_remaining_time}, processes=1, folder=tmp_path)
+    assert len(list(tmp_path.glob("*.npz"))) == 6
+
+
+def test_ctrl_c_keeps_what_has_ended() -> None:
+    asked = 0
+
+    def press(step: Progress) -> bool:
+        nonlocal asked
+        asked += step.note.startswith("1 of")
+        if asked:
+            raise KeyboardInterrupt
+        return False
+
+    found = compare(DRAWN, CLUSTER, POLICIES, processes=1, on_progress=press)
+    assert not found.complete
+    assert set(found.policy) == {"fifo"}
+    assert str(found.status) == "interrupted"
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    found = compare({"one": on_one([100.0, 50.0])}, ONE, {"fifo": fifo}, processes=1)
+    found.save(tmp_path / "found.npz")
+    again = wl.load(tmp_path / "found.npz")
+    pd.testing.assert_frame_equal(again.table, found.table)
+    assert repr(again) == repr(found) == "Comparison(feasible: 1 policies, 1 traces, 1 seeds)"
+
+
+def test_a_function_typed_here_runs_in_this_process() -> None:
+    policies = {"mine": lambda: fifo()}
+    found = compare(on_one([100.0, 50.0]), ONE, policies, seeds=2)
+    assert np.isfinite(found.frame(["mean completion"]).to_numpy()).all()
+    with pytest.raises(InputError, match="processes=1"):
+        compare(on_one([100.0]), ONE, policies, processes=2)
+
+
+def test_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    trace = on_one([100.0])
+    for policies, rules in (
+        ({}, {}),
+        ({"fifo": fifo}, {"seeds": 0}),
+        ({"fifo": fifo}, {"seeds": [-1]}),
+    ):
+        with pytest.raises(InputError):
+            compare(trace, ONE, policies, **rules)
+    (tmp_path / "file").write_text("", "utf-8")
+    with pytest.raises(DataError):
+        compare(trace, ONE, {"fifo": fifo}, folder=tmp_path / "file")

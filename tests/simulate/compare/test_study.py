@@ -1,0 +1,60 @@
+"""Comparisons as TOML files: rates, seeds and policies, and what is refused."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from walras import DataError, InputError
+from walras.simulate.compare.study import EXAMPLE, read_study, study
+
+
+def test_rates_are_traces_that_are_drawn_by_seed() -> None:
+    tables = tomllib.loads(EXAMPLE)
+    tables["trace"] |= {"jobs": 5, "synthetic": True}
+    found = study(tables)
+    slow, fast = found.load_traces().values()
+    assert not isinstance(slow, type(found))
+    assert slow(seed=1).arrival == pytest.approx(3 * fast(seed=1).arrival)  # type: ignore[operator]
+    assert found.policies["max-min by speed"] == {"name": "las", "by_speed": True}
+    assert found.settings == {"round_seconds": 360}
+    assert found.make_cluster().counts == {"v100": 6, "p100": 6, "k80": 6}
+
+
+def test_one_policy_and_one_seed_are_enough() -> None:
+    found = study({"policy": {"name": "las", "by_speed": True}, "run": {"seed": 4}})
+    assert found.seeds == (4,)
+    assert list(found.policies) == ["las (by_speed=True)"]
+    assert list(found.traces) == ["trace"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"policy": [{"name": "las"}, {"name": "las"}]},
+        {"policy": ["las"]},
+        {"policy": [{"label": "x"}]},
+        {"policy": [{"name": "las", "label": 3}]},
+        {"run": {"seeds": []}},
+        {"run": {"seeds": [0.5]}},
+        {"run": {"sedes": [1]}},
+        {"other": {}},
+        {"trace": 3},
+        {"world": {"kind": "placed"}},
+    ],
+)
+def test_other_things_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        study(bad)
+
+
+def test_files_are_found_from_the_folder(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text('[trace]\nfile = "jobs.trace"\n', "utf-8")
+    assert read_study(path).traces["trace"].trace["file"] == str(tmp_path / "jobs.trace")
+    path.write_text("[trace\n", "utf-8")
+    with pytest.raises(DataError):
+        read_study(path)
