@@ -13,7 +13,8 @@ from tests.network.instances import learning, net, quadratic
 from walras import network as wn
 from walras.errors import InputError
 from walras.network._advise import spectrum, threshold
-from walras.network.methods.steps import _model_bound, perron
+from walras.network._simulate import simulate
+from walras.network.methods.steps import _model_bound
 
 
 def _iteration(laplacian: np.ndarray, h: np.ndarray, alpha: float, step: float) -> float:
@@ -78,6 +79,14 @@ def test_tracking_sends_two_messages_and_takes_half_its_bound() -> None:
     assert row["why"] == "gradient tracking: the settings ask for it"
 
 
+@pytest.mark.parametrize("faults", [None, wn.Faults(loss=0.2)])
+def test_the_bits_are_those_of_a_run_with_lower_limits(faults: wn.Faults | None) -> None:
+    x, t = np.ones((40, 2)), np.where(np.arange(40) % 2, 1.0, -1.0)
+    problem = quadratic(boxes=(0.1, 9.0), loss=wn.Logistic(0.1), shards=wn.split(x, t, 20))
+    run = simulate(problem, net(), steps=4, faults=faults, backend="vectorised")
+    assert run.bits[-1] == 4 * wn.advise(problem, net(), faults=faults).bits_per_step
+
+
 def test_losses_that_need_not_be_convex_bound_alpha() -> None:
     steps = wn.advise(_non_convex(), net()).steps
     assert 0 < steps.alpha < steps.alpha_bound < math.inf
@@ -103,13 +112,19 @@ def test_faults_halve_the_steps_and_coarser_codes_shorten_them() -> None:
     assert coarse.share < safe.share
 
 
-def test_perrons_vector_balances_the_digraph() -> None:
+@pytest.mark.parametrize(
+    ("faults", "bits"),
+    # weight, two codes or numbers, quanta; weight and two messages of three scalars
+    [(None, (64 + 2 * 16 + 64) + 2 * 40), (wn.Faults(loss=0.1), 4 * 64 + (64 + 2 * 3 * 64))],
+)
+def test_one_way_links_state_mixing_and_bits(faults: wn.Faults | None, bits: int) -> None:
     network = wn.Network.erdos_renyi(20, 0.2, seed=3, directed=True)
-    pi = perron(network)
-    assert (pi > 0).all()
-    balanced = network.send.toarray() * pi
-    np.testing.assert_allclose(balanced.sum(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(balanced.sum(axis=1), 0.0, atol=1e-12)
+    advice = wn.advise(learning(), network, faults=faults)
+    assert advice.steps.share == advice.steps.mixing**-1.5 < advice.steps.share_bound
+    row = advice.frame().set_index("what").loc["share step"]
+    assert f"mixing time of {advice.steps.mixing:g} steps" in row["why"]
+    run = simulate(learning(), network, steps=3, faults=faults, backend="vectorised")
+    assert run.bits[-1] == 3 * advice.bits_per_step == 3 * network.links * bits
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, math.nan])

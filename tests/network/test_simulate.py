@@ -158,17 +158,17 @@ def test_the_physical_cost_is_shared_by_epoch_time() -> None:
 def test_an_unbalanced_digraph_keeps_the_budget_and_finds_the_optimum() -> None:
     network = wn.Network.erdos_renyi(20, 0.2, seed=3, directed=True)
     assert not network.balanced
-    shares = simulate(quadratic(), network, steps=20000, every=1000)
+    shares = simulate(quadratic(), network, steps=1000, every=100)
     assert shares.cost_gap[-1] < 1e-10
     assert not shares.audit.any()
-    run = simulate(learning(), network, steps=6000, every=500)
+    run = simulate(learning(), network, steps=3000, every=500)
     assert run.consensus_error[-1] < EXACT
     assert run.model_error < 1e-7
     assert not run.audit.any()
 
 
 def test_a_balanced_digraph_needs_no_weights() -> None:
-    run = simulate(quadratic(), wn.Network.ring(20, directed=True), steps=20000, every=500)
+    run = simulate(quadratic(), wn.Network.ring(20, directed=True), steps=6000, every=500)
     assert run.cost_gap[-1] < EXACT
 
 

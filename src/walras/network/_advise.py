@@ -16,6 +16,7 @@ from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links
 from walras.network.methods.interfaces import Setting
+from walras.network.methods.push_sum import FULL, pushed_bits, pushes
 from walras.network.methods.steps import Steps
 from walras.network.methods.surplus import Surplus
 from walras.network.problem.network_problem import NetworkProblem
@@ -65,7 +66,7 @@ class Advice:
         """One row for each number: name, value, reason."""
         s = self.steps
         rows = [
-            ("share step", s.share, f"bound {s.share_bound:.6g} = 2 / (K lambda_n L_f)"),
+            ("share step", s.share, self._share_reason()),
             *(self._diffusion() if s.learner == "diffusion" else self._tracking()),
             ("L_f", s.curvature, "largest curvature of a cost, penalty of its box included"),
             ("L", s.smoothness, "largest curvature of a centre's loss"),
@@ -77,6 +78,12 @@ class Advice:
             ("bits a step", self.bits_per_step, "sent by all centres together"),
         ]
         return pd.DataFrame(rows, columns=["what", "value", "why"]).dropna(subset=["value"])
+
+    def _share_reason(self) -> str:
+        s = self.steps
+        if s.mixing:
+            return f"of Newton's step for the price: (mixing time of {s.mixing:g} steps)^-1.5"
+        return f"bound {s.share_bound:.6g} = 2 / (K lambda_n L_f)"
 
     def _tracking(self) -> list[tuple[str, float, str]]:
         s = self.steps
@@ -149,7 +156,7 @@ def advise(
         graph.diameter,
         rate,
         needed,
-        _bits(problem, graph, links, 1 if steps.learner == "diffusion" else 2),
+        _bits(setting, graph, 1 if steps.learner == "diffusion" else 2),
         network.balanced,
         _learner(chosen, setting, steps) if problem.loss is not None else "",
     )
@@ -161,10 +168,21 @@ def _learner(method: Surplus, setting: Setting, steps: Steps) -> str:
     return f"gradient tracking: {method.tracks(setting) or 'the settings ask for it'}"
 
 
-def _bits(problem: NetworkProblem, graph: Network, links: Links, messages: int) -> int:
-    message = links.bits(1)
+def _bits(setting: Setting, graph: Network, messages: int) -> int:
+    """Bits of one step: a message of the shares, and the messages of the model."""
+    problem, links = setting.problem, setting.links
+    lossy = setting.faults is not None and setting.faults.any
+    if graph.directed:
+        message = FULL + pushed_bits(links, 1, lossy=lossy)
+    else:
+        message = links.bits(1) + FULL * (lossy or bool(problem.floored.any()))
     if problem.loss is not None and problem.data is not None:
-        message += messages * links.bits(problem.loss.start(problem.data, 0).size)
+        scalars = problem.loss.start(problem.data, 0).size
+        if pushes(setting.network, setting.faults):
+            message += pushed_bits(links, scalars, lossy=lossy)
+        else:
+            coded = links.bits(scalars)
+            message += FULL * scalars + coded if lossy else messages * coded
     return message * len(graph.tail)
 
 

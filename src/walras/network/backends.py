@@ -94,7 +94,7 @@ def why_protocol(network: Network, faults: Faults, steps: int) -> str:
             )
     crashed = np.zeros(n, bool)
     crashed[[crash.centre for crash in faults.all_crashes if crash.step < steps]] = True
-    if network.law is None and not network.directed and _cut_apart(network, crashed):
+    if network.law is None and _cut_apart(network, crashed):
         return "the crashes cut the survivors apart"
     return ""
 
@@ -143,5 +143,5 @@ def _cut_apart(network: Network, gone: Bools) -> bool:
     arcs = sparse.csr_array(
         (np.ones(len(left.tail)), (left.tail, left.head)), shape=(network.centres,) * 2
     )
-    parts = int(csgraph.connected_components(arcs, directed=False)[0])
+    parts = int(csgraph.connected_components(arcs, connection="strong")[0])
     return parts - int(gone.sum()) > 1  # each crashed centre is a component of its own

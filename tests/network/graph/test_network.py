@@ -113,10 +113,6 @@ def test_real_topologies_are_networks() -> None:
         (lambda: wn.Network.ring(5).failing(1.0), "failing"),
         (lambda: wn.Network.ring(5).failing("x"), "failing: is 'x'"),  # type: ignore[arg-type]
         (lambda: wn.Network.ring(5).failing(0.1, every=0), "failing, every: is 0"),
-        (
-            lambda: wn.Network.erdos_renyi(20, 0.2, seed=3, directed=True).switching(5),
-            "unbalanced directed",
-        ),
     ],
 )
 def test_graphs_that_cannot_be_used_are_refused_with_the_reason(make: object, reason: str) -> None:

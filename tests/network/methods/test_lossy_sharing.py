@@ -49,10 +49,8 @@ def test_the_first_centre_takes_over_what_the_dead_one_held_once_the_lease_is_ov
     assert shares._life.settled.all()
 
 
-def test_one_way_links_and_codes_of_differences_are_refused() -> None:
+def test_codes_of_differences_are_refused() -> None:
     faults = wn.Faults(loss=0.1)
-    with pytest.raises(InputError, match="is directed"):
-        side(faults, wn.Network.ring(6, directed=True))
     setting = Setting(
         quadratic(6), net(6), wn.LogQuantizer(0.25, mode="difference"), faults, 0, None
     )

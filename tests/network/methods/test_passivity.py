@@ -98,7 +98,7 @@ def test_default_steps_reach_the_model_on_digraphs(name: str) -> None:
 @pytest.mark.parametrize("every", [5, 20])
 def test_balanced_digraphs_that_change_descend(every: int) -> None:
     network = wn.Network.ring(6, directed=True).switching(every)
-    run = simulate(regression(6), network, steps=4000, every=500)
+    run = simulate(regression(6), network, steps=1500, every=500)
     assert run.model_error < 0.1
     assert run.consensus_error[-1] < 1e-4
 

@@ -62,11 +62,6 @@ def test_both_ends_of_a_link_compute_one_exchange(
     assert abs(float(one)) <= abs(exact)
 
 
-@given(gain=st.floats(0, 1), mine=SHARES)
-def test_what_is_handed_out_is_the_nearest_whole_number(gain: float, mine: float) -> None:
-    assert abs(float(rules.emit(gain, mine, 1e-3)) - gain * mine / 1e-3) <= 0.5
-
-
 def test_a_tracker_sums_to_the_gradients_while_surpluses_sum_to_nothing() -> None:
     rng = np.random.default_rng(0)
     gradient, surplus = rng.normal(size=(2, 6, 3))

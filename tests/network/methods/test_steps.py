@@ -10,7 +10,7 @@ from tests.network.instances import learning, net, quadratic
 
 from walras import network as wn
 from walras.errors import InputError
-from walras.network.methods.steps import checked, mix_bound, perron, safe_steps
+from walras.network.methods.steps import checked, mix_bound, safe_steps
 
 
 def _mode(pull: float, mix: float, gain: float) -> float:
@@ -51,14 +51,6 @@ def test_steps_follow_their_formulas() -> None:
     model = safe_steps(learning(), network, links)
     bound, pull = model.model_bound, model.alpha * model.smoothness
     assert bound * model.spectral_bound + np.sqrt(2.0 * bound * pull) == pytest.approx(2.0)
-
-
-def test_the_perron_vector_is_kept_by_the_graph() -> None:
-    network = wn.Network.ring(7, directed=True)
-    vector = perron(network)
-    assert np.abs(network.send @ vector).max() < 1e-12
-    assert vector.mean() == pytest.approx(1.0)
-    assert np.all(vector > 0)
 
 
 def test_a_step_beyond_its_bound_needs_to_be_called_unsafe() -> None:

@@ -260,19 +260,11 @@ class Network:
             The changing network.
 
         Raises:
-            InputError: A number is out of range, there is no such kind, or the graph is directed
-                and not balanced.
+            InputError: A number is out of range, or there is no such kind.
         """
         every = checks.whole(every, "switching, every", 1)
         parts = checks.whole(parts, "switching, parts", 1)
         checks.one_of(kind, "switching, kind", ("redraw", "union"))
-        if self.directed and not self.balanced:
-            raise InputError(
-                "does not switch",
-                where="an unbalanced directed network",
-                allowed="undirected or weight-balanced graphs: push-sum weights follow one graph",
-                remedy="leave switching out, or use an undirected graph",
-            )
         failing = self.law.failing if self.law else 0.0
         return replace(self, law=Law(every, kind, parts, failing, checks.whole(seed, "seed")))
 
@@ -288,18 +280,11 @@ class Network:
             The changing network.
 
         Raises:
-            InputError: The probability is not in [0, 1), or the graph is directed.
+            InputError: The probability is not in [0, 1).
         """
         every = checks.whole(every, "failing, every", 1)
         remedy = "let links come back now and then"
         probability = checks.number(probability, "failing", 0.0, below=1.0, remedy=remedy)
-        if self.directed:
-            raise InputError(
-                "are directed",
-                where="failing links",
-                allowed="undirected graphs",
-                remedy="use an undirected graph",
-            )
         law = self.law or Law(every, "union", 1, 0.0, checks.whole(seed, "seed"))
         return replace(self, law=replace(law, failing=probability))
 

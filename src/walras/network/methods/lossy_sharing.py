@@ -7,7 +7,7 @@ import numpy as np
 from walras.errors import InputError
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
-from walras.network.links.quantizers import sent
+from walras.network.links.quantizers import Links, sent
 from walras.network.methods.interfaces import Setting
 from walras.network.methods.ledger import Ledger
 from walras.network.methods.liveness import Liveness
@@ -30,12 +30,12 @@ class LossyShares:
         steps: Step sizes, already halved for old prices.
 
     Raises:
-        InputError: The links or the graph cannot work under faults.
+        InputError: The links cannot work under faults.
     """
 
     def __init__(self, setting: Setting, steps: Steps) -> None:
         self._faults = setting.faults or Faults()
-        _check(setting)
+        _check(setting.links)
         problem = self._problem = setting.problem
         n = problem.centres
         self._held = problem.first_split(setting.start)
@@ -151,15 +151,7 @@ class LossyShares:
         return problem.slope(np.where(self._life.alive, x, problem.inside)) + shadow
 
 
-def _check(setting: Setting) -> None:
-    network, links = setting.network, setting.links
-    if network.directed:
-        raise InputError(
-            "is directed",
-            where="network, under faults",
-            allowed="an undirected graph",
-            remedy="acknowledgements need the way back: make links two-way, or leave faults out",
-        )
+def _check(links: Links) -> None:
     if links.mode == "difference":
         raise InputError(
             "codes differences",

@@ -37,12 +37,10 @@ def lag(network: Network, step: float) -> float:
     """The bound on 1 / (beta L); infinite if averaging itself diverges.
 
     Args:
-        network: A constant graph, or a balanced changing one.
+        network: A constant graph.
         step: Step of averaging.
     """
     receive, send = network.receive.toarray(), network.send.toarray()
-    if network.law is not None:
-        return _lag_of_any_sequence(send, step)
     modes = 1.0 - step * np.linalg.eigvals(receive)
     modes = np.delete(modes, int(np.argmin(np.abs(modes - 1.0))))
     if not len(modes):
@@ -79,16 +77,3 @@ def _angles(modes: Floats) -> Floats:
     close = np.abs(np.angle(slow))[:, None] + (1.0 - np.abs(slow))[:, None] * _WIDTHS
     everywhere = np.concatenate([np.geomspace(1e-4, np.pi, _ANGLES), close.ravel()])
     return np.unique(everywhere[(everywhere >= 1e-4) & (everywhere <= np.pi)])
-
-
-def _lag_of_any_sequence(laplacian: Floats, step: float) -> float:
-    """The same bound from norms alone, for balanced graphs of one spectrum in any order.
-
-    Let sigma = |I - step L - 1 1^T / n|. Models differ by |y~| <= beta / (1 - sigma) |z~|, trackers
-    by (1 - sigma) |z~| <= L (|step L| |y~| + 2 beta L |y~| + beta |z~|). The loop's gain is below 1
-    if beta L ((|step L| + 1/2) / (1 - sigma) + 1) < 1 - sigma, given beta L <= 1/4.
-    """
-    n = len(laplacian)
-    size = step * float(np.linalg.norm(laplacian, 2))
-    left = 1.0 - float(np.linalg.norm(np.eye(n) - step * laplacian - 1.0 / n, 2))
-    return np.inf if left <= 0.0 else max(4.0, ((size + 0.5) / left + 1.0) / left)

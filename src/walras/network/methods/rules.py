@@ -93,15 +93,6 @@ def exchange(gain: A, mine: A, theirs: A, carried: Longs, momentum: float, unit:
     return counted(np.trunc(amount))
 
 
-def emit(gain: A, mine: A, unit: float) -> Longs:
-    """Quanta for an out-neighbour on one-way links: gain x mine, of either sign.
-
-    The receiver cannot answer, so the sender sends its own weighted marginal cost. At the optimum
-    all such flows cancel (surplus form with push-sum weights).
-    """
-    return counted(np.rint(gain * mine / unit))
-
-
 def model_step(model: A, pull: A, tracker: A, step: float, alpha: float) -> A:
     """The next model: y + step (pull - alpha z), with pull = sum_j w_ij (y_j - y_i)."""
     return model + step * (pull - alpha * tracker)  # type: ignore[no-any-return]

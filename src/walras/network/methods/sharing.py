@@ -1,4 +1,4 @@
-"""The surplus method's shares over links without faults."""
+"""The surplus method's shares over two-way links without faults."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from walras.network.graph.network import Network
 from walras.network.links.channel import Channel
 from walras.network.methods.interfaces import Setting
-from walras.network.methods.rules import box_price, emit, exchange
+from walras.network.methods.rules import box_price, exchange
 from walras.network.methods.steps import Steps
-from walras.network.problem.quanta import portioned, summed
+from walras.network.problem.quanta import even_parts, portioned, summed
 from walras.types import Floats, Longs
 
 _NOTHING = np.zeros(0, np.int64)
@@ -22,9 +22,9 @@ class Shares:
     hold. The quanta that it *holds* follow, and never fall below the lower limit. On a constant
     graph one end of a link owes the quanta that it does not have yet, and pays when others have
     paid it. Since due = held + owed to it - owed by it, a centre that holds more than its due has
-    debts and can pay them. Once no debts are added, holdings become equal to dues. On one-way links
-    and changing graphs a debt may have no path. There a centre passes holdings above its due on to
-    its neighbours until they reach a centre that lacks them.
+    debts and can pay them. Once no debts are added, holdings become equal to dues. On changing
+    graphs a debt may have no path. There a centre passes holdings above its due on to its
+    neighbours until they reach a centre that lacks them.
 
     Args:
         setting: The problem, the network and the links.
@@ -38,14 +38,12 @@ class Shares:
         self._steps = steps
         self._multiplier = np.zeros(n)
         self._channel: Channel[np.float64] = Channel(setting.links, 1)
-        self._perron = np.ones(n)
         self._graph: Network | None = None
         self._moved = self._owed = _NOTHING
         self._limited = bool(problem.floored.any())
         self._stays = setting.network.law is None
-        weights = 64 if steps.push_sum else 0
         paid = 64 if self._limited else 0  # without limits, both ends know the payments
-        self._arc_bits = self._channel.message_bits + weights + paid
+        self._arc_bits = self._channel.message_bits + paid
         self.bits = 0
         self.alive = np.ones(n, bool)
 
@@ -67,9 +65,7 @@ class Shares:
     def step(self, network: Network, number: int) -> None:
         """Move dues by the difference of prices, then pay debts."""
         price = self._price(network)
-        gain = self._steps.share * network.weight
-        move = self._hand_out if network.directed else self._trade
-        moved = move(network, gain, price)
+        moved = self._trade(network, self._steps.share * network.weight, price)
         self._due = self._due + network.incidence @ moved
         if not self._limited:
             self._held = self._due
@@ -91,22 +87,15 @@ class Shares:
         )
         return self._moved
 
-    def _hand_out(self, network: Network, gain: Floats, price: Floats) -> Longs:
-        """Moves over one-way links: every centre sends its own price, with weights that balance."""
-        known = self._channel.broadcast((self._perron * price)[:, None])[:, 0]
-        self._perron = self._perron - self._steps.push_sum * (network.send @ self._perron)
-        return emit(gain, known[network.tail], self._problem.quanta.unit)
-
     def _follow(self, network: Network, moved: Longs, number: int) -> None:
         """Let holdings follow dues, as far as the lower limits allow."""
-        if not network.directed:
-            owed = self._owed + moved
-            paid = self._paid(network, owed)
-            self._held = self._held + network.incidence @ paid
-            if self._stays:
-                self._owed = owed - paid
-                return
-        self._pass_on(network, number)
+        owed = self._owed + moved
+        paid = self._paid(network, owed)
+        self._held = self._held + network.incidence @ paid
+        if self._stays:
+            self._owed = owed - paid
+        else:
+            self._pass_on(network, number)
 
     def _paid(self, network: Network, owed: Longs) -> Longs:
         """(links,) payments over each link; positive from its tail."""
@@ -119,13 +108,9 @@ class Shares:
     def _pass_on(self, network: Network, number: int) -> None:
         """Send holdings above the due to all neighbours, in equal parts."""
         over = np.minimum(self._held - self._due, self._problem.available(self._held))
-        place, out = _places(network)
-        each, more = np.divmod(np.maximum(over, 0), np.maximum(out, 1))
-        turn = (place + number) % out[network.tail]  # remaining quanta take turns
-        given = each[network.tail] + (turn < more[network.tail])
-        self._held = self._held.copy()
-        np.subtract.at(self._held, network.tail, given)
-        np.add.at(self._held, network.head, given)
+        given = even_parts(np.maximum(over, 0), network.tail, number)
+        self._held = self._held - summed(given, network.tail, network.centres)
+        self._held = self._held + summed(given, network.head, network.centres)
 
     def _enter(self, network: Network) -> None:
         """Enter another graph: the momentum over its links starts at zero."""
@@ -147,13 +132,3 @@ class Shares:
             shadow - self._multiplier
         )
         return problem.slope(x) + shadow
-
-
-def _places(network: Network) -> tuple[Longs, Longs]:
-    """(arcs,) index of each arc among its tail's arcs, and (centres,) number of arcs."""
-    out = np.bincount(network.tail, minlength=network.centres)
-    order = np.argsort(network.tail, kind="stable")
-    first = np.cumsum(out) - out
-    place = np.empty(len(network.tail), np.int64)
-    place[order] = np.arange(len(order)) - first[network.tail[order]]
-    return place, out

@@ -10,7 +10,9 @@ Section numbers are those of the explanation page on co-optimisation. For undire
 K is the links' sector, lambda_n at most the largest sum of two neighbours' weights, L_f and L the
 largest curvature of any centre's cost and loss: three maxima, as many rounds of messages as the
 diameter. On a constant graph, lambda_2 and lambda_n themselves come from a power iteration, one
-scalar a round. Unbalanced directed graphs need their Perron vector, which no single centre knows.
+scalar a round. One-way links need push-sum: prices make 1 / T^1.5 of Newton's step, T the
+mixing time, and models twice that of 1 / L. At a resonance e^(i a) of a ring, with the spectral
+gap d of about 1 / T, trackers answer by a / d^2, and a is about the root of d. There is no proof.
 """
 
 from __future__ import annotations
@@ -20,19 +22,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import eigh
 
 from walras import checks
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
 from walras.network.links.quantizers import Links
 from walras.network.methods.passivity import lag
+from walras.network.methods.push_sum import mixing_time
 from walras.network.problem.network_problem import Problem
 from walras.types import Floats
 
 METROPOLIS = 2.0  # the largest eigenvalue of any Laplacian with Metropolis weights is at most this
 _STALE = 0.5  # share of the step when neighbours' prices may be old
-_CAUTION = 0.5  # share of the digraph's bound
 _INERTIA = 0.95  # largest momentum, for nearly flat costs
 _NEARLY = 0.9  # share of the diffusion step's bound
 # in units of one over the largest weight: candidate steps of averaging on one-way links
@@ -61,12 +62,12 @@ class Steps:
         curvature: L_f, boxes' penalty included.
         smoothness: L.
         penalty: (centres,) curvature of the boxes' penalty.
-        push_sum: Step of the push-sum weights; 0 for a balanced graph.
+        mixing: On one-way links, steps in which push-sum's masses mix; else 0.
         momentum: Momentum of the shares: (sqrt k - 1) / (sqrt k + 1), k = lambda_n L_f / (lambda_2
             mu); 0 if graphs change, links are one-way, or messages are lost.
         learner: The learner of the model step.
         mix: Mix of exact diffusion; 0 for gradient tracking, which mixes by its step.
-        multiplier_step: Largest step of the boxes' multipliers; below 1 only on one-way links.
+        multiplier_step: Step of the boxes' multipliers.
     """
 
     share: float
@@ -79,7 +80,7 @@ class Steps:
     curvature: float
     smoothness: float
     penalty: Floats
-    push_sum: float = 0.0
+    mixing: float = 0.0
     momentum: float = 0.0
     learner: Learner = "tracking"
     mix: float = 0.0
@@ -115,6 +116,18 @@ def safe_steps(
     limit = np.inf
     if not problem.loss.convex:
         limit = network.at(0).eigenvalues[0] / (links.sector * smooth)
+    changes = network.law is not None or (faults is not None and faults.any)
+    if network.directed and changes:
+        weight = 1.0 if alpha is None else alpha
+        step = min(0.5, 2.0 * sharing.mixing**-1.5) / (smooth * weight)
+        return replace(
+            sharing,
+            model=step,
+            model_bound=2.0 / (smooth * weight),
+            alpha=weight,
+            alpha_bound=limit,
+            smoothness=smooth,
+        )
     if network.directed:
         return _one_way(
             replace(sharing, smoothness=smooth, alpha_bound=limit), network, links, alpha
@@ -212,20 +225,17 @@ def _share_steps(
     penalty = most if problem.boxed else np.ones(problem.centres)
     curvature = float((most + penalty * problem.boxed).max())
     faulty = faults is not None and faults.any
-    bound, push, momentum, multiplier_step = 2.0 / (links.sector * reach * curvature), 0.0, 0.0, 1.0
-    share = 0.5 * bound
+    bound, momentum, mixing = 2.0 / (links.sector * reach * curvature), 0.0, 0.0
+    share = 0.5 * bound * (_STALE if faulty else 1.0)
     if network.directed:
-        bound, push, slow = _directed(network, links.sector * curvature)
-        share = _CAUTION * bound
-        multiplier_step = min(
-            1.0, _CAUTION * share * slow * float(((least + penalty) ** 2 / penalty).min())
-        )
+        mixing = mixing_time(network)
+        share, bound = mixing**-1.5, 1.0
     elif network.law is None and not faulty:
         stiff = reach * curvature / (network.eigenvalues[0] * float(least.min()))
         momentum = min(_INERTIA, (math.sqrt(stiff) - 1.0) / (math.sqrt(stiff) + 1.0))
     nan = float("nan")
     return Steps(
-        share=share * (_STALE if faulty else 1.0),
+        share=share,
         share_bound=bound,
         model=nan,
         model_bound=nan,
@@ -235,55 +245,16 @@ def _share_steps(
         curvature=curvature,
         smoothness=nan,
         penalty=penalty,
-        push_sum=push,
+        mixing=mixing,
         momentum=momentum,
-        multiplier_step=multiplier_step,
     )
 
 
 def _largest_eigenvalue(network: Network) -> float:
     """A bound on lambda_n of every graph that the network's law may give."""
-    if network.law is not None and network.law.kind == "redraw" and not network.directed:
+    if network.law is not None and network.law.kind == "redraw":
         return max(METROPOLIS, network.spectral_bound)
-    if network.directed:
-        # The symmetric part's norm is at most the Laplacian's own.
-        return max(_norm(network.send.toarray()), _norm(network.receive.toarray()))
     return network.spectral_bound
-
-
-def perron(network: Network) -> Floats:
-    """(centres,) the positive vector pi, mean 1, with send @ pi = 0."""
-    laplacian = network.send.toarray()
-    laplacian[-1] = 1.0
-    right = np.zeros(network.centres)
-    right[-1] = network.centres
-    return np.asarray(np.linalg.solve(laplacian, right))
-
-
-def _directed(network: Network, curvature: float) -> tuple[float, float, float]:
-    """The bound of the share step, push-sum's step, and lambda_2 of the balanced graph's even part.
-
-    With L_b = send diag(pi) and L_s its symmetric part, F falls by step v^T L_s v and rises by at
-    most step^2 L_f |L_b v|^2 / 2, v the marginal costs: the bound is 2 / (L_f max |L_b v|^2 / v^T
-    L_s v), which is 2 / (L_f lambda_n) on undirected graphs.
-
-    At an active box, the transfer function from share to price is k + c + c m / (z - 1), with k the
-    cost's curvature, c the penalty and m the multiplier's step. It has a delay, so a graph with
-    complex eigenvalues may oscillate. (z - 1) divided by it has a real part of at least -c m / (k +
-    c)^2 on the unit circle, and step lambda_2(L_s) compensates this while m < step lambda_2 (k +
-    c)^2 / c.
-    """
-    balanced = network.send.toarray() * perron(network)
-    even, odd = 0.5 * (balanced + balanced.T), balanced.T @ balanced
-    # Both vanish only on equal prices, where shifting L_s does no harm.
-    shifted = even + np.full_like(even, 1.0 / network.centres)
-    worst = float(eigh(odd, shifted, eigvals_only=True)[-1])
-    push = 0.0 if network.balanced else 1.0 / (1.0 + float(network.out_weight.max()))
-    return 2.0 / (curvature * worst), push, float(eigh(even, eigvals_only=True)[1])
-
-
-def _norm(matrix: Floats) -> float:
-    return float(np.linalg.norm(matrix, 2))
 
 
 def checked(

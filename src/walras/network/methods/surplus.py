@@ -13,6 +13,9 @@ from walras.network.methods.diffusion import Diffused
 from walras.network.methods.interfaces import ModelSide, Setting, ShareSide
 from walras.network.methods.lossy_sharing import LossyShares
 from walras.network.methods.lossy_training import LossyModels
+from walras.network.methods.push_sharing import PushShares
+from walras.network.methods.push_sum import pushes
+from walras.network.methods.push_training import PushModels
 from walras.network.methods.sharing import Shares
 from walras.network.methods.steps import Steps, checked, diffusion_steps, safe_steps
 from walras.network.methods.training import Models
@@ -32,14 +35,14 @@ class Surplus:
     Attributes:
         alpha: Weight of the gradient against consensus in tracking, > 0; without a unit.
         share_step: Step of the shares, in units of 1 / curvature of the costs; below 2 / (K
-            lambda_n L_f).
+            lambda_n L_f). On one-way links the part of Newton's step by which prices move; below 1.
         share_momentum: Share of a link's transfer that is repeated at the next step, 0 <= share <
             1; with 0 the cost falls at every step.
         model_step: Step of model and surplus, in units of 1 / curvature of the losses.
         batch: Samples of each centre at each step, at least 1; all when None.
         momentum: Momentum of the tracker, 0 <= momentum < 1.
         multiplier_step: Step of the boxes' multipliers, 0 < multiplier_step <= 1, as a share of the
-            step in the method of multipliers. One-way links may force a smaller one.
+            step in the method of multipliers.
         learner: ``diffusion`` is faster on a constant graph, with half the bits. ``auto`` takes it
             wherever it applies (:meth:`tracks` says when not), otherwise ``tracking``.
         guard: Whether growing residuals halve the model's step.
@@ -96,7 +99,7 @@ class Surplus:
         share = checked("share_step", self.share_step, safe.share, safe.share_bound, unsafe=unsafe)
         if self.share_momentum is not None:
             safe = replace(safe, momentum=self.share_momentum)
-        safe = replace(safe, multiplier_step=min(self.multiplier_step, safe.multiplier_step))
+        safe = replace(safe, multiplier_step=self.multiplier_step)
         if problem.loss is None:
             return replace(safe, share=share)
         if self._diffuses(setting):
@@ -156,6 +159,8 @@ class Surplus:
         Returns:
             The shares at the start.
         """
+        if setting.network.directed:
+            return PushShares(setting, self.steps(setting))
         if setting.faults is not None and setting.faults.any:
             return LossyShares(setting, self.steps(setting))
         return Shares(setting, self.steps(setting))
@@ -169,10 +174,11 @@ class Surplus:
         Returns:
             The models at the start.
         """
-        steps = self.steps(setting)
+        steps, guard = self.steps(setting), self.guard and not self.unsafe
+        if pushes(setting.network, setting.faults):
+            return PushModels(setting, steps, self.batch, self.momentum, guard=guard)
         if setting.faults is not None and setting.faults.any:
             return LossyModels(setting, steps, self.batch, self.momentum)
-        guard = self.guard and not self.unsafe
         if steps.learner == "diffusion":
             return Diffused(setting, steps, guard=guard)
         return Models(setting, steps, self.batch, self.momentum, guard=guard)

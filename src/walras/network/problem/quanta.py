@@ -182,6 +182,22 @@ def portioned(wanted: Longs, giver: Longs, given: Longs) -> Longs:
     return np.where((asked == given)[giver], wanted, counted(np.floor(wanted * part[giver])))
 
 
+def even_parts(given: Longs, giver: Longs, turn: int) -> Longs:
+    """(demands,) equal parts of what each giver gives; single remaining quanta take turns.
+
+    Args:
+        given: (n,) total that each giver gives, never negative; all of it, where it has a demand.
+        giver: (demands,) the giver of each demand.
+        turn: Number of the step, which says whose turn it is.
+    """
+    demands = np.bincount(giver, minlength=len(given))
+    order = np.argsort(giver, kind="stable")
+    place = np.empty(len(giver), np.int64)
+    place[order] = np.arange(len(giver)) - (np.cumsum(demands) - demands)[giver[order]]
+    each, more = np.divmod(given, np.maximum(demands, 1))
+    return each[giver] + ((place + turn) % demands[giver] < more[giver])
+
+
 def counted(amount: Floats) -> Longs:
     """Convert whole numbers of quanta from floats to integers, and refuse an overflow.
 
