@@ -32,12 +32,12 @@ def fifty_percent(quick: bool) -> Outcome:
     own = table.loc["surplus (innovation, 16 bits)"]
     theirs = table.loc["log codes of values (rho 0.125)"]
     others = table.drop(index=[str(own.name), str(theirs.name)])
-    rival = others["gap at 25"].idxmin()
+    nearest = others["gap at 25"].idxmin()
     ours = 1.0 - own["gap at 25"] / others["gap at 25"].min()
     form = 1.0 - theirs["gap at 25"] / others["gap at 25"].min()
     return judged(
         bool(form > 0.5),
-        f"after 25 steps: ours {ours:.0%} below the best rival ({rival}); equation 30 with coded "
+        f"after 25 steps: ours {ours:.0%} below the best baseline ({nearest}); equation 30 with coded "
         f"values {-form:,.0%} above it",
         "baselines, horizon and tuning are not published; the share depends on all three",
         table=table.reset_index(),

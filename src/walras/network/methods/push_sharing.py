@@ -123,9 +123,9 @@ class PushShares:
         (:mod:`walras.network.protocol.crash_settlement`).
         """
         life = self._post.life
-        heir = life.coordinator
+        successor = life.coordinator
         life.settled[centre] = True
-        self._held[heir] += self._held[centre] + int(self._quanta.estate(centre)[0])
-        self._origin[heir] += self._origin[centre]
+        self._held[successor] += self._held[centre] + int(self._quanta.estate(centre)[0])
+        self._origin[successor] += self._origin[centre]
         self._held[centre], self._origin[centre] = 0, 0.0
-        self._prices.bury(centre, heir)
+        self._prices.bury(centre, successor)

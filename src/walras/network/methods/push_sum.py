@@ -282,13 +282,13 @@ class PushTracking:
         """All centres that ever had an arc from or to a centre."""
         return self._sums.neighbours(centre)
 
-    def bury(self, centre: int, heir: int) -> None:
+    def bury(self, centre: int, successor: int) -> None:
         """Give the surplus of a dead centre, with that on the way from and to it, to another.
 
         Its masses are lost: only their ratio counts.
         """
         owed = self._sums.estate(centre)[self._scalars + 1 :]
-        self.surplus[heir] += self.surplus[centre] + owed
+        self.surplus[successor] += self.surplus[centre] + owed
         self.surplus[centre] = 0.0
 
     def welcome(self, centre: int, value: Floats) -> None:
