@@ -37,8 +37,8 @@ def fifty_percent(quick: bool) -> Outcome:
     form = 1.0 - theirs["gap at 25"] / others["gap at 25"].min()
     return judged(
         bool(form > 0.5),
-        f"after 25 steps: ours {ours:.0%} below the best baseline ({nearest}); equation 30 with coded "
-        f"values {-form:,.0%} above it",
+        f"after 25 steps: ours {ours:.0%} below the best baseline ({nearest}); equation 30 with "
+        f"coded values {-form:,.0%} above it",
         "baselines, horizon and tuning are not published; the share depends on all three",
         table=table.reset_index(),
     )
