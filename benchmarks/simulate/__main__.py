@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     elif given.study == "shockwave":
         frame = shockwave.rows()
     else:
-        frame = pd.DataFrame([speed.events(), speed.overhead()])
+        frame = pd.DataFrame([speed.events(), speed.placed(), speed.overhead()])
     print(
         frame.to_string(
             index=False,

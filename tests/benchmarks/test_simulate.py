@@ -88,6 +88,7 @@ def test_makespans_are_means_over_three_seeds(monkeypatch: pytest.MonkeyPatch) -
 
 def test_speeds_are_measured() -> None:
     assert speed.events(jobs=50)["events"] > 100  # type: ignore[operator]
+    assert speed.placed(tasks=40)["value"] > 100  # type: ignore[operator]
     found = speed.overhead(jobs=60, rounds=2)
     assert 0.0 < found["value"] < 1.0  # type: ignore[operator]
 

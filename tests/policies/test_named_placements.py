@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.policies.placements.small import stated, trusted
 
 import walras as wl
-from walras.errors import InputError
+from walras.errors import DataError, InputError
 
 
 @pytest.mark.parametrize("name", sorted(wl.policies.PLACEMENTS))
@@ -36,6 +37,16 @@ def test_a_function_of_a_file_is_a_policy(tmp_path: Path) -> None:
         wl.policies.named_placement(f"{path}:none", seed=1)
     with pytest.raises(InputError, match="has no function 'other'"):
         wl.policies.named_placement(f"{path}:other")
+
+
+def test_what_a_function_of_a_file_raises_is_one_error_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def crash(snapshot):\n    return 1 / 0\n", encoding="utf-8")
+    for named in (wl.policies.named_placement, wl.policies.named):
+        policy: Any = named(f"{path}:crash")
+        with pytest.raises(DataError, match="ZeroDivisionError") as caught:
+            policy(stated(1, trusted(1)))
+        assert "line 2" in str(caught.value)
 
 
 @pytest.mark.parametrize(

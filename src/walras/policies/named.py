@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from walras import checks
-from walras.errors import DataError, InputError
+from walras.errors import DataError, InputError, WalrasError
 from walras.policies.allox import allox
 from walras.policies.dede import dede
 from walras.policies.fifo import fifo
@@ -140,4 +141,25 @@ def from_file(path: Path, function: str) -> Policy:
             allowed=", ".join(sorted(k for k, v in vars(module).items() if callable(v))) or "none",
             remedy="name a function of the file after the colon",
         )
-    return found  # type: ignore[no-any-return]
+    return _guarded(found, path, function)
+
+
+def _guarded(policy: Callable[..., Any], path: Path, function: str) -> Callable[..., Any]:
+    """The user's function, whose own errors are one clear error with their line."""
+
+    def guarded(snapshot: Any) -> Any:
+        try:
+            return policy(snapshot)
+        except WalrasError:
+            raise
+        except Exception as error:  # whatever the user's function raises
+            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)[1:]]
+            raise DataError(
+                f"raises {type(error).__name__}: {error}",
+                where=f"policy {path}:{function}, line {lines[0] if lines else 0}",
+                allowed="a function that decides every snapshot",
+                remedy="correct it there",
+            ) from error
+
+    guarded.__name__ = function
+    return guarded

@@ -169,10 +169,9 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
     until = np.where(outcome == GOING, world.now, np.array(log.ended))
     received = np.zeros((n, m))
     np.add.at(received, (task, cluster), until - began)
-    first, ended = np.full(n, np.nan), np.full(n, np.nan)
-    first[task[::-1]] = began[::-1]
     good = outcome == GOOD
-    ended[task[good]] = until[good]
+    first = _by_task(task[::-1], began[::-1], n)  # of several runs the first one counts
+    ended = _by_task(task[good], until[good], n)
     room = tasks.size[:, None] <= slots.slots
     runs = np.bincount(task, minlength=n)
     work = work_between(
@@ -223,6 +222,13 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         fallback=rounds["fallback"],
         **words,
     )
+
+
+def _by_task(task: Longs, values: Floats, n: int) -> Floats:
+    """(n,) values by task, the last one of each; NaN for those without."""
+    found = np.full(n, np.nan)
+    found[task] = values
+    return found
 
 
 def _grants(

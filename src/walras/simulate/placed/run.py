@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from walras.errors import InputError, WalrasError
+from walras.errors import InputError
 from walras.progress import OnProgress, Progress
 from walras.rounds import Decision, Snapshot, Violation, check
 from walras.simulate.placed.result import PlacedRun, result_of
@@ -162,7 +162,7 @@ class _Rounds:
         """What the policy decides; a decision that places nothing where it decides nothing."""
         try:
             found: object = self.policy(snapshot)
-        except WalrasError as error:
+        except InputError as error:  # a decision that cannot be made of such numbers
             broken = Violation("policy", "decision", str(error))
         else:
             if isinstance(found, Decision):
