@@ -181,3 +181,19 @@ def test_progress_counts_ended_jobs_and_may_stop() -> None:
 def test_bad_settings_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         run(on_one([10.0, 20.0]), ONE, policies.fifo(), **given)
+
+
+def test_a_start_costs_its_seconds() -> None:
+    rules = {"between_decisions": 0.0, "restart_seconds": 60.0}
+    # a: 300 steps, then 360, then 60; the worker is free for b with the next round.
+    kept = run(on_one([720, 720]), ONE, policies.fifo(), **rules)  # type: ignore[call-overload]
+    assert kept.ended.tolist() == [780.0, 1860.0]
+    # Both begin anew in each round: 300 steps a round, and 120 in the last.
+    turns = run(on_one([720, 720]), ONE, policies.las(), **rules)  # type: ignore[call-overload]
+    assert sorted(turns.ended.tolist()) == [1620.0, 1980.0]
+
+
+@pytest.mark.parametrize(("length", "lost"), [(360.0, 360.0), (0.0, 1.0), (360.0, -1.0)])
+def test_starts_that_take_a_round_are_refused(length: float, lost: float) -> None:
+    with pytest.raises(InputError, match="restart_seconds"):
+        run(on_one([9]), ONE, policies.fifo(), round_seconds=length, restart_seconds=lost)

@@ -19,7 +19,7 @@ from walras.simulate.result import Run
 from walras.simulate.rounds_log import COLUMNS, RoundsLog
 from walras.simulate.time_shared import Policy, World, exact_shares
 from walras.simulate.time_shared.slices import DECIDE, ENDED, run_rounds
-from walras.simulate.time_shared.state import CHANGED, MEASURED, NOW, ROUND
+from walras.simulate.time_shared.state import CHANGED, MEASURED, NOW, RESTART, ROUND
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
@@ -40,6 +40,7 @@ def run(
     seed: int = 0,
     measured: Measured = None,
     between_decisions: float = 1920.0,
+    restart_seconds: float = 0.0,
     whole_steps: bool = True,
     ledger: bool = False,
     on_progress: OnProgress | None = None,
@@ -68,6 +69,7 @@ def run(
     seed: int = 0,
     measured: Measured = None,
     between_decisions: float = 1920.0,
+    restart_seconds: float = 0.0,
     whole_steps: bool = True,
     ledger: bool = False,
     on_progress: OnProgress | None = None,
@@ -101,6 +103,8 @@ def run(
             ``Slots``, of the runs that fail.
         measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
         between_decisions: Least seconds between two decisions; not for ``Slots``.
+        restart_seconds: Seconds of a round that a job loses where it begins, or goes on after it
+            was stopped or moved; less than a round; not for ``Slots``.
         whole_steps: Whether a round does whole steps of a job, as training does; not for ``Slots``.
         ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
             on ``Slots`` always does.
@@ -142,8 +146,9 @@ def run(
         wait,
         checks.whole(seed, "seed"),
     )
+    lost = world.state.clock[RESTART] = _restart(restart_seconds, length)
     if length and whole_steps:
-        _check_steps(world, length)
+        _check_steps(world, length, lost)
     books = _Books(RoundsLog(len(cluster.types)), Ledger(kept=ledger))
     ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
     (_in_rounds if length else _exactly)(world, policy, books, ticker, whole_steps)
@@ -203,15 +208,22 @@ def measured_jobs(given: Measured, n: int) -> Bools:
     return chosen
 
 
-def _check_steps(world: World, length: float) -> None:
-    slow = np.argwhere((world.jobs.speed > 0.0) & (world.jobs.speed * length < 1.0))
+def _restart(given: float, length: float) -> float:
+    where, remedy = "restart_seconds", "take longer rounds; exact shares have no starts"
+    if not length:
+        return checks.number(given, where, 0.0, 0.0, remedy=remedy)
+    return checks.number(given, where, 0.0, below=length, remedy=remedy)
+
+
+def _check_steps(world: World, length: float, lost: float) -> None:
+    slow = np.argwhere((world.jobs.speed > 0.0) & (world.jobs.speed * (length - lost) < 1.0))
     if len(slow):
         j, t = slow[0]
         raise InputError(
             f"is {length:g}, in which job {world.trace.name[j]!r} does no whole step on "
             f"{world.cluster.types[t]}",
             where="round_seconds",
-            allowed=f"at least {1.0 / world.jobs.speed[j, t]:g}",
+            allowed=f"at least {lost + 1.0 / world.jobs.speed[j, t]:g}",
             remedy="take longer rounds, or whole_steps=False",
         )
 

@@ -49,7 +49,14 @@ _GAVEL = {"v100": 36, "p100": 36, "k80": 36}
 _FILE = ("file", "format", "columns", "types", "speeds")
 _TRACE = ("rate", "jobs", "seed", "multiple", "sharing", "synthetic")
 _KINDS = ("time_shared", "placed")
-_RUN = ("round_seconds", "between_decisions", "seed", "measured", "whole_steps")
+_RUN = (
+    "round_seconds",
+    "between_decisions",
+    "restart_seconds",
+    "seed",
+    "measured",
+    "whole_steps",
+)
 
 
 @dataclass(frozen=True)

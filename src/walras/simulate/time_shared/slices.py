@@ -20,6 +20,7 @@ from walras.simulate.time_shared.state import (
     MEASURED,
     NEXT,
     NOW,
+    RESTART,
     ROUND,
     WAIT,
     Jobs,
@@ -165,13 +166,14 @@ def _work(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, w
     row[3:] = 0.0
     for j in waiting:
         t, pair, pace = state.place[j], state.beside[j], state.pace[j]
+        lost = state.clock[RESTART] if t != state.before[j] else 0.0
         if state.before[j] >= 0 and t != state.before[j]:
             state.moves[j] += 1
         state.before[j] = t
         if t < 0:
             continue
         running += 1
-        done = pace * length
+        done = pace * (length - lost)
         if whole:
             done = np.floor(done)
         done = min(done, state.left[j])
@@ -189,7 +191,7 @@ def _work(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, w
             row[3 + t] += seconds * jobs.size[j]
         if state.left[j] <= _LEFT * jobs.steps[j]:
             state.left[j] = 0.0
-            state.ended[j] = now + seconds
+            state.ended[j] = now + lost + seconds
     row[0], row[1], row[2] = now, state.counts[ACTIVE], running
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from walras.types import Bools, Floats, Longs
 
-NOW, LAST, ROUND, WAIT = 0, 1, 2, 3
-"""Places in the clock: now, last decision, length of a round, least time between decisions."""
+NOW, LAST, ROUND, WAIT, RESTART = 0, 1, 2, 3, 4
+"""Places in the clock: now, last decision, length of a round, least time between decisions,
+what a start costs."""
 NEXT, ACTIVE, CHANGED, MEASURED, DRAWN = 0, 1, 2, 3, 4
 """Places in the counts: next arrival, active jobs, whether a job came or went since the last
 decision, measured jobs that have not ended, orders of types used."""
@@ -37,7 +38,7 @@ class State(NamedTuple):
     """What changes from round to round.
 
     Attributes:
-        clock: (4,) as the places above.
+        clock: (5,) as the places above.
         counts: (5,) as the places above.
         active: (N,) the jobs that are there, in order of arrival, then anything.
         left: (N,) steps left.
@@ -103,7 +104,7 @@ def start(jobs: Jobs, round_seconds: float, wait: float) -> State:
     counts = np.zeros(5, np.int64)
     counts[MEASURED] = jobs.measured.sum()
     return State(
-        clock=np.array([0.0, -np.inf, round_seconds, wait]),
+        clock=np.array([0.0, -np.inf, round_seconds, wait, 0.0]),
         counts=counts,
         active=np.zeros(n, np.int64),
         left=jobs.steps.copy(),
