@@ -55,6 +55,11 @@ ABLATIONS: Mapping[str, LearnSettings] = {
     "(3) zeroth order": printed("mfcp-fg", samples=3),
     "MFCP": printed("mfcp-ad"),
 }
+ALGORITHMS: Mapping[str, LearnSettings] = {
+    "TSM, relaxed": printed("tsm-raw"),
+    "TSM, algorithm 1": printed("tsm-raw", mode="paper"),
+    "MFCP-FG, algorithms 1 and 2": printed("mfcp-fg", mode="paper", samples=5, steps=40),
+}
 FAIR: Mapping[str, LearnSettings] = {
     "TSM": LearnSettings(method="tsm-raw", **PREDICTORS),
     "TSM, log": LearnSettings(method="tsm-log", **PREDICTORS),
@@ -86,6 +91,7 @@ RUNS: Mapping[str, Run] = {
     "figure 4": Run(METHODS, ("A", "B", "C")),
     "figure 5": Run(METHODS, sizes=(5, 15, 25), seeds=1),
     "table 2": Run(METHODS, seeds=1, changes={"speedup": Decay(0.6, 0.5)}),
+    "printed": Run(ALGORITHMS, seeds=1),
     "fair": Run(FAIR, ("A", "B", "C")),
 }
 _FULL: Mapping[str, Any] = {"rounds": 200, "test_rounds": 200}
