@@ -54,6 +54,14 @@ def test_a_run_is_exported(path: Path, tmp_path: Path) -> None:
     assert "above 100 %" not in result.stderr
 
 
+def test_a_kind_of_table_is_checked_before_the_run(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = _run("--trace", str(path), "--cluster", "a=9", "--export", str(out), "--tables", "xls")
+    assert isinstance(result.exception, InputError)
+    assert "refused" not in result.stderr  # the trace was not even read
+    assert not out.exists()
+
+
 def test_options_become_arguments() -> None:
     made = trace_options("swf", ["queue=kind"], ["v100", "k80=0.5"], Path("speeds.json"))
     assert made == {

@@ -29,6 +29,7 @@ from walras.policies.named import named
 from walras.policies.named_placements import named_placement
 from walras.reports.tables import Table, of_frame
 from walras.simulate import Run, TaskTrace, Trace, by_kind, export_run, run, summary
+from walras.simulate.formats.write import check_table
 from walras.simulate.scenario import Scenario, read_scenario
 
 HELP = """Run a policy on a trace of jobs in virtual time.
@@ -113,6 +114,8 @@ def run_command(
         policy=({"name": policy} if policy else {}) | key_values(option, "option", value_of),
         run={name: value for name, value in rules.items() if value is not None},
     )
+    if export is not None:
+        check_table(tables, "--tables")
     loaded, on, chosen = _made(stated)
     with (
         Interruptible() as interrupt,

@@ -73,7 +73,7 @@ def export_run(run: Run, folder: str | Path, table: str = "csv") -> None:
         >>> sorted(path.name for path in Path("out").iterdir())
         ['batsim_jobs.csv', 'jobs.csv', 'rounds.csv', 'run.json']
     """
-    checks.one_of(table, "table", TABLES)
+    check_table(table)
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -89,6 +89,18 @@ def export_run(run: Run, folder: str | Path, table: str = "csv") -> None:
     write_table(rounds, place / f"rounds.{table}")
     write_csv(place / "batsim_jobs.csv", batsim_jobs(run))
     write_text(place / "run.json", json.dumps(_described(run), indent=2) + "\n")
+
+
+def check_table(table: str, where: str = "table") -> None:
+    """Refuse a kind of table that cannot be written, before there is anything to write.
+
+    Raises:
+        InputError: There is no such kind.
+        EngineError: It is Parquet, and pyarrow is not installed.
+    """
+    checks.one_of(table, where, TABLES)
+    if table == "parquet":
+        need_pyarrow()
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
