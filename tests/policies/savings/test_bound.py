@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,19 @@ def test_jobs_of_several_workers_are_not_below(policy: Callable[..., Any]) -> No
         bound = savings_bound(trace, SMALL)
         done = run(trace, SMALL, policy())
         assert bound.alone * (1 - 1e-6) <= bound.mean_completion <= done.completion.mean()
+        assert bound.makespan <= done.makespan
+
+
+def test_jobs_that_share_workers_are_not_below() -> None:
+    """In pairs two jobs run at more than half of their speeds: the plain bound would be wrong."""
+    trace = gavel_trace(rate=30.0, jobs=20, seed=0, sharing=True, synthetic=True)
+    cluster = Cluster({"v100": 1, "p100": 1, "k80": 1})
+    bound = savings_bound(trace, cluster)
+    plain = savings_bound(replace(trace, group=np.full(20, -1)), cluster)
+    assert bound.makespan < plain.makespan
+    for policy in (NAMED["las"](by_speed=True, sharing=True), NAMED["shortest_remaining_time"]()):
+        done = run(trace, cluster, policy)
+        assert bound.mean_completion <= done.completion.mean()
         assert bound.makespan <= done.makespan
 
 

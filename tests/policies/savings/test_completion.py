@@ -15,7 +15,7 @@ def _bound(price: list[float], steps: list[float], nodes: list[float]) -> float:
     alone = np.array(steps)[:, None]
     prices = np.array(price)[:, None]
     return completion_bound(
-        np.zeros(n), np.ones(n), alone, np.array(nodes), prices, np.array([1.0])
+        np.zeros(n), np.ones((n, 1)), alone, np.array(nodes), prices, np.array([1.0])
     )
 
 

@@ -15,7 +15,7 @@ def test_one_type_is_as_full_as_the_busiest_suffix() -> None:
     for _ in range(20):
         arrival = np.sort(rng.integers(0, 50, 12)).astype(float)
         size, seconds = rng.integers(1, 4, 12).astype(float), rng.uniform(1, 9, 12)
-        found = last_end(arrival, size, seconds[:, None], np.array([4.0]))
+        found = last_end(arrival, size[:, None], seconds[:, None], np.array([4.0]))
         work = np.cumsum((size * seconds)[::-1])[::-1] / 4.0
         first = np.searchsorted(arrival, arrival)
         assert found == pytest.approx(max((arrival + work[first]).max(), (arrival + seconds).max()))
@@ -39,4 +39,6 @@ def test_several_types_at_once_are_the_linear_program() -> None:
     for j in range(n):
         equal[j, 2 * j : 2 * j + 2] = rate[j]
     best = linprog(cost, upper, np.zeros(2 + n), equal, np.ones(n)).fun
-    assert last_end(np.zeros(n), size, alone, workers) == pytest.approx(best, rel=1e-5)
+    assert last_end(np.zeros(n), np.tile(size[:, None], 2), alone, workers) == pytest.approx(
+        best, rel=1e-5
+    )

@@ -67,7 +67,8 @@ def savings_bound(
     """Bound from below what any policy could reach on a trace, had it known all arrivals.
 
     The bounds are of a relaxation: shares of time by type that change at any moment, without
-    rounds, whole workers or moves that cost; a worker runs one job at a time. Prices prove them.
+    rounds, whole workers or moves that cost. Jobs that may share workers in pairs share them with
+    the best partner at any time. Prices prove the bounds.
     The time grid on which the prices are found is coarser for more jobs, so that thousands take
     seconds.
 
@@ -91,12 +92,10 @@ def savings_bound(
     """
     speed = trace.on(cluster)
     chosen = np.flatnonzero(measured_jobs(measured, len(trace)))
-    with np.errstate(divide="ignore"):
-        alone = np.asarray(trace.steps[:, None] / speed)[chosen]
+    alone, size = (part[chosen] for part in relaxed(trace, speed, trace.paired_on(cluster)))
     own = _only(trace, chosen)
-    arrival, size = own.arrival, own.size.astype(np.float64)
-    workers = cluster.workers.astype(np.float64)
-    nodes, price = good_prices(own, cluster, alone)
+    arrival, workers = own.arrival, cluster.workers.astype(np.float64)
+    nodes, price = good_prices(own, cluster, size, alone)
     least = float(alone.min(axis=1).mean())
     best, scale = least, 0.0
     for factor in _SCALES:
@@ -113,6 +112,37 @@ def savings_bound(
         price=scale * price,
         types=cluster.types,
     )
+
+
+def relaxed(trace: Trace, speed: Floats, paired: Floats) -> tuple[Floats, Floats]:
+    """Seconds and workers of each job on each type, no more than alone or in any pair.
+
+    Alone a job takes b seconds and s workers; beside its best partner it takes b' seconds, and half
+    of the s workers are its part. A job of min(b, b') seconds and min(s b, s b' / 2) worker-seconds
+    does as much of its work as either in no more time and with no more workers.
+
+    Args:
+        trace: The jobs.
+        speed: (N, T) steps a second alone.
+        paired: (G, G, T) steps a second of a job of one group beside one of another.
+
+    Returns:
+        (N, T) seconds, infinite where a job cannot run; (N, T) workers.
+    """
+    beside = np.zeros_like(speed)
+    shares = trace.group >= 0
+    if shares.any():
+        present = np.unique(trace.group[shares])
+        beside[shares] = paired[:, present].max(axis=1)[trace.group[shares]]
+    beside[speed <= 0.0] = 0.0
+    size = np.broadcast_to(trace.size[:, None].astype(np.float64), speed.shape)
+    with np.errstate(divide="ignore"):
+        alone, together = trace.steps[:, None] / speed, trace.steps[:, None] / beside
+    seconds = np.minimum(alone, together)
+    work = np.minimum(size * alone, size / 2 * together)
+    runs = np.isfinite(seconds)
+    taken = np.divide(work, seconds, out=size.copy(), where=runs)
+    return seconds, taken
 
 
 def _only(trace: Trace, chosen: Longs) -> Trace:

@@ -6,8 +6,10 @@ t; there are W_t workers of type t. It runs on type t for the share x_jt(τ) of 
     Σ_t x_jt(τ) <= 1,  Σ_j s_j x_jt(τ) <= W_t,  x_jt(τ) = 0 before r_j,  ∫ Σ_t x_jt / b_jt dτ = 1.
 
 Every policy of the simulator keeps to this: rounds, whole steps, preemptions and failures only
-narrow it. Let F_j(τ) be the part of the job that is done by τ, and p_j = min_t b_jt. Then F_j grows
-no faster than 1 / p_j and is 1 at the end C_j, so
+narrow it. Where two jobs share s_j workers, each counts half of them; what follows holds with sizes
+s_jt that differ by type, and :func:`walras.policies.savings.bound.relaxed` finds those. Let F_j(τ)
+be the part of the job that is done by τ, and p_j = min_t b_jt. Then F_j grows no faster than 1 /
+p_j and is 1 at the end C_j, so
 
     C_j - ∫ τ dF_j  =  ∫_0^C_j F_j dτ  >=  p_j / 2.                                              (1)
 
@@ -46,7 +48,7 @@ def completion_bound(
 
     Args:
         arrival: (N,) seconds.
-        size: (N,) workers of a job.
+        size: (N, T) workers that a job takes on a type.
         alone: (N, T) seconds of a job alone on a type; infinite where it cannot run.
         nodes: (K,) seconds, ascending, the first no later than any arrival.
         price: (K, T) prices at the nodes, >= 0; linear between them, 0 after the last.
@@ -61,7 +63,7 @@ def completion_bound(
 
 @jit
 def _integral(
-    alpha: float, start: float, size: float, alone: Floats, nodes: Floats, price: Floats
+    alpha: float, start: float, size: Floats, alone: Floats, nodes: Floats, price: Floats
 ) -> float:
     """The integral of (2), no larger than it is."""
     k = np.searchsorted(nodes, start, side="right")  # the first node after the arrival
@@ -78,7 +80,7 @@ def _integral(
 
 @jit
 def _least(
-    alpha: float, at: float, size: float, alone: Floats, nodes: Floats, price: Floats, k: int
+    alpha: float, at: float, size: Floats, alone: Floats, nodes: Floats, price: Floats, k: int
 ) -> float:
     """The integrand at a moment between the nodes k - 1 and k."""
     found = 0.0
@@ -87,7 +89,7 @@ def _least(
         if k < len(nodes):
             part = (at - nodes[k - 1]) / (nodes[k] - nodes[k - 1])
             cost = price[k - 1, t] + part * (price[k, t] - price[k - 1, t])
-        found = min(found, (at - alpha) / alone[t] + size * cost)
+        found = min(found, (at - alpha) / alone[t] + size[t] * cost)
     return found
 
 

@@ -8,7 +8,7 @@ the objective ``min_makespan``, whose bound is certified. H is at least a + L(a)
 Which a is best is seen from prices. With c_t >= 0 and Σ_t c_t W_t = 1, as the prices of capacity of
 one such problem are once scaled,
 
-    Σ_j min_t (s_j c_t b_jt)  <=  Σ_j Σ_t s_j c_t y_jt  <=  Σ_t c_t W_t L(a)  =  L(a),
+    Σ_j min_t (s_jt c_t b_jt)  <=  Σ_j Σ_t s_jt c_t y_jt  <=  Σ_t c_t W_t L(a)  =  L(a),
 
 where y_jt are the seconds of job j on type t: Σ_t y_jt / b_jt = 1. So one problem bounds all L(a),
 by sums over the jobs from the last arrival to the first.
@@ -31,7 +31,7 @@ def last_end(arrival: Floats, size: Floats, alone: Floats, workers: Floats) -> f
 
     Args:
         arrival: (N,) seconds, ascending.
-        size: (N,) workers of a job.
+        size: (N, T) workers that a job takes on a type.
         alone: (N, T) seconds of a job alone on a type; infinite where it cannot run.
         workers: (T,) workers of each type.
 
@@ -44,7 +44,7 @@ def last_end(arrival: Floats, size: Floats, alone: Floats, workers: Floats) -> f
         tried.add(first)
         length, price = _together(size[first:], alone[first:], workers)
         best = max(best, float(arrival[first]) + length)
-        least = size[:, None] * price[None, :] * np.where(np.isfinite(alone), alone, 0.0)
+        least = size * price[None, :] * np.where(np.isfinite(alone), alone, 0.0)
         least[~np.isfinite(alone)] = np.inf
         seen = arrival + np.cumsum(least.min(axis=1)[::-1])[::-1]
         best = max(best, float(seen.max()))
@@ -55,7 +55,7 @@ def last_end(arrival: Floats, size: Floats, alone: Floats, workers: Floats) -> f
 def _together(size: Floats, alone: Floats, workers: Floats) -> tuple[float, Floats]:
     """A certified bound on the makespan of jobs that are there at once, and (T,) scaled prices."""
     unit = float(alone.min(axis=1).max())
-    problem = cluster_scheduling.min_makespan((unit / alone).T, size, workers, np.ones(len(size)))
+    problem = cluster_scheduling.min_makespan((unit / alone).T, size.T, workers, np.ones(len(size)))
     found = solve(problem, tolerance=_TOLERANCE, threads=1)
     price = np.maximum(found.prices["capacity"], 0.0)
     worth = float(price @ workers)

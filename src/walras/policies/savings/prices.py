@@ -26,12 +26,15 @@ _AFTER = 1.25  # columns reach so many times as long as the job then took
 _LATE = 2.0  # of the horizon: the time at which late work counts as done
 
 
-def good_prices(trace: Trace, cluster: Cluster, alone: Floats) -> tuple[Floats, Floats]:
+def good_prices(
+    trace: Trace, cluster: Cluster, size: Floats, alone: Floats
+) -> tuple[Floats, Floats]:
     """Nodes in time and prices of workers there.
 
     Args:
         trace: The jobs.
         cluster: The workers.
+        size: (N, T) workers that a job takes on a type.
         alone: (N, T) seconds of a job alone on a type; infinite where it cannot run.
 
     Returns:
@@ -41,7 +44,7 @@ def good_prices(trace: Trace, cluster: Cluster, alone: Floats) -> tuple[Floats, 
     ended = _guess(trace, cluster, alone)
     grid = _grid(trace.arrival, ended, alone)
     part = _columns(grid, trace.arrival, ended, alone)
-    found = solve(_program(grid, part, trace, cluster, alone), engine="exact", threads=1)
+    found = solve(_program(grid, part, trace, cluster, size, alone), engine="exact", threads=1)
     lengths, t = np.diff(grid), alone.shape[1]
     flat = np.maximum(found.prices["capacity"], 0.0).reshape(-1, t)
     middle = flat * (grid[-1] - grid[0]) / lengths[:, None]
@@ -130,7 +133,7 @@ def _columns(grid: Floats, arrival: Floats, ended: Floats, alone: Floats) -> _Co
 
 
 def _program(
-    grid: Floats, part: _Columns, trace: Trace, cluster: Cluster, alone: Floats
+    grid: Floats, part: _Columns, trace: Trace, cluster: Cluster, size: Floats, alone: Floats
 ) -> Separable:
     """Minimise the summed mean busy times, in units of the horizon from the first arrival.
 
@@ -143,7 +146,7 @@ def _program(
     resource = part.interval * t + kind
     pairs, moment = np.unique(job * intervals + part.interval, return_inverse=True)
     lengths, column = np.diff(grid), np.arange(count)
-    taken = trace.size[job] * part.length / lengths[part.interval]
+    taken = size[job, kind] * part.length / lengths[part.interval]
     cells = intervals * t
     row = np.concatenate([resource, cells + moment, cells + len(pairs) + np.arange(n)[job]])
     row = np.concatenate([row, cells + len(pairs) + np.arange(n)])
