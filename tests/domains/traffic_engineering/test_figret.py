@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +94,15 @@ def test_a_tunnel_over_no_link_and_an_unknown_name_are_said(folder: Path) -> Non
 
 def test_optima_are_one_a_matrix(folder: Path) -> None:
     assert np.shape(te.load_figret(folder).optimum("test_1")) == (2,)
+
+
+@pytest.mark.real_data("te_figret")
+@pytest.mark.parametrize("name", ["GEANT", "Facebook_pod_a", "Facebook_pod_b"])
+def test_the_published_optima_are_ours(name: str) -> None:
+    found = te.load_figret(Path(os.environ["WALRAS_DATA"]) / "te_figret" / name)
+    last = found.names[-1]
+    matrices, optimum = found.matrices(last), found.optimum(last)
+    assert len(matrices) == len(optimum)
+    for k in (0, len(matrices) // 2):
+        s = solve(te.min_max_utilisation(found.network, matrices[k], found.paths), tolerance=1e-9)
+        assert s.value == pytest.approx(optimum[k], rel=1e-8)
