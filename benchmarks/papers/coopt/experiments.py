@@ -202,7 +202,8 @@ def rho_and_bits(quick: bool) -> Outcome:
     return judged(
         bool(coarse < fine),
         f"{fine:,} bits at rho = 0.0625, {coarse:,} at rho = 1, to a consensus error of 1e-6",
-        "with innovations a coarse code costs no precision in the limit, only steps",
+        "a scalar takes 9 bits at rho = 0.0625 and 6 at rho = 1; but innovations are exact in the "
+        "limit at every rho, and coarse codes need more steps",
         table=table,
     )
 

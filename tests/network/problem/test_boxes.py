@@ -54,11 +54,13 @@ NETWORKS = {
     "parts": net(seed=1).switching(5, kind="union", parts=3),
     "failing": net(seed=1).failing(0.3),
     "unbalanced digraph": wn.Network.erdos_renyi(20, 0.2, seed=3, directed=True),
-    "directed ring": wn.Network.ring(20, directed=True),
+    "balanced digraph": wn.Network.of(
+        20, [(i, (i + jump) % 20) for i in range(20) for jump in (1, 7)], directed=True
+    ),
 }
 
 
-STEPS = {"redrawn": 1500, "parts": 6000, "failing": 4000, "directed ring": 10000}
+STEPS = {"redrawn": 1500, "parts": 6000, "failing": 4000, "balanced digraph": 2000}
 
 
 @pytest.mark.parametrize("name", NETWORKS)
