@@ -82,7 +82,15 @@ class Comparison:
 
     @classmethod
     def of_rows(cls, rows: Sequence[pd.DataFrame], status: Status) -> Comparison:
-        """The comparison of tables with the columns of :attr:`table`."""
+        """The comparison of tables with the columns of :attr:`table`.
+
+        Args:
+            rows: The tables.
+            status: ``interrupted`` where runs are missing.
+
+        Returns:
+            The comparison.
+        """
         empty = pd.DataFrame({name: [] for name in _COLUMNS})
         table = pd.concat(rows, ignore_index=True) if rows else empty
         texts = {name: tuple(table[name].astype(str)) for name in _COLUMNS if name not in _NUMBERS}
