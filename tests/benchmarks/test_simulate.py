@@ -45,7 +45,7 @@ def test_cells_are_chosen_by_policy_rate_and_trace(monkeypatch: pytest.MonkeyPat
     rows = [
         (gavel.SHAPES[shape], "cell10", policy, rate, 1.0 if rate < 3 else np.nan)
         for shape in gavel.SHAPES
-        for policy in ("fifo", "gandiva", "allox")
+        for policy in ("fifo", "another", "allox")
         for rate in (1.0, 2.0, 3.0)
     ]
     table = pd.DataFrame(rows, columns=["trace", "cell", "policy", "rate", "value"])
