@@ -85,7 +85,7 @@ class Comparison:
         """The comparison of tables with the columns of :attr:`table`.
 
         Args:
-            rows: The tables.
+            rows: (tables,) the tables, which are put one below the other.
             status: ``interrupted`` where runs are missing.
 
         Returns:
