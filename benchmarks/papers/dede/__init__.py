@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks.papers.dede import balancing, formulation, robustness, scheduling, traffic
+from benchmarks.papers.dede import (
+    balancing,
+    formulation,
+    margins,
+    robustness,
+    scheduling,
+    traffic,
+)
 from benchmarks.papers.item import Item
 
 ITEMS: tuple[Item, ...] = (
@@ -11,4 +18,5 @@ ITEMS: tuple[Item, ...] = (
     *traffic.ITEMS,
     *balancing.ITEMS,
     *robustness.ITEMS,
+    *margins.ITEMS,
 )
