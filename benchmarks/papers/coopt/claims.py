@@ -39,8 +39,8 @@ def fifty_percent(quick: bool) -> Outcome:
         bool(form > 0.5),
         f"after 25 steps: ours {ours:.0%} below the best baseline ({nearest}); equation 30 with "
         f"coded values {-form:,.0%} above it",
-        "it holds for the algorithm here, not for equation 30 with coded values. Baselines, horizon "
-        "and tuning are not published, and the share depends on all three",
+        "it holds for the algorithm here, not for equation 30 with coded values. Baselines, "
+        "horizon and tuning are not published, and the share depends on all three",
         table=table.reset_index(),
     )
 
