@@ -46,6 +46,17 @@ def test_bytes_are_equal_for_equal_snapshots_alone() -> None:
     assert len({two().hash, two(at=1.0).hash, two(last=last).hash}) == 3
 
 
+def test_fields_that_were_checked_make_the_same_snapshot() -> None:
+    made = two()
+    given = {name: getattr(made, name) for name in made.__dataclass_fields__}
+    left = np.array(made.left)
+    again = JobsSnapshot.checked(**given | {"left": left})
+    assert again.to_bytes() == made.to_bytes()
+    with pytest.raises(ValueError, match="read-only"):
+        again.left[0] = 5.0
+    left[0] = 5.0  # the caller's own
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

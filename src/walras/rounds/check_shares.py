@@ -99,15 +99,17 @@ def _pairs_stuck(snapshot: JobsSnapshot, shares: Shares) -> Bools:
 
 def _shares(snapshot: JobsSnapshot, shares: Shares) -> Iterator[Violation]:
     time, pair_time = shares.time, shares.pair_time
-    pairs = _pairs_stuck(snapshot, shares)
+    pairs = _pairs_stuck(snapshot, shares) if len(pair_time) else pair_time > 0
     for code, alone, both, what in (
         ("range", _outside(time), _outside(pair_time), "of the time"),
         ("speed", ~snapshot.fits & (time > _ROUNDING), pairs & (pair_time > _ROUNDING), _STUCK),
     ):
-        for j, t in np.argwhere(alone)[:1]:
+        if alone.any():
+            j, t = np.argwhere(alone)[0]
             where = f"job {snapshot.name[j]!r} on {snapshot.types[t]}"
             yield Violation(code, where, f"gets {time[j, t]:.6g} {what}")
-        for k, t in np.argwhere(both)[:1]:
+        if both.any():
+            k, t = np.argwhere(both)[0]
             one, other = (snapshot.name[j] for j in shares.pair[k])
             where = f"jobs {one!r} and {other!r} on {snapshot.types[t]}"
             yield Violation(code, where, f"get {pair_time[k, t]:.6g} {what}")

@@ -135,6 +135,24 @@ class JobsSnapshot:
         made.setdefault("left", made["steps"])
         return cls(name=tuple(name), **made)
 
+    @classmethod
+    def checked(cls, **fields: Any) -> JobsSnapshot:
+        """A snapshot of fields that were checked before, such as rows of a trace.
+
+        Args:
+            fields: Every field, of its type and shape; the snapshot cannot change its arrays.
+
+        Returns:
+            The snapshot.
+        """
+        made = object.__new__(cls)
+        for name, value in fields.items():
+            held = value.view() if isinstance(value, np.ndarray) else value
+            if isinstance(held, np.ndarray):
+                held.flags.writeable = False
+            object.__setattr__(made, name, held)
+        return made
+
     def __len__(self) -> int:
         return len(self.name)
 

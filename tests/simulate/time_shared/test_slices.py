@@ -140,3 +140,15 @@ def test_pairs_follow_the_mechanism(seed: int) -> None:
     assert done.shared.any()
     np.testing.assert_allclose(done.ended, ends, rtol=1e-12)
     np.testing.assert_allclose(done.received, total, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_jobs_for_few_workers_follow_the_mechanism(seed: int) -> None:
+    """So many that only those of highest priority are put in order."""
+    trace = random_trace(seed, n=60)
+    trace = replace(trace, arrival=trace.arrival / 100, size=np.minimum(trace.size, 2))
+    few = Cluster({"a": 2, "b": 3, "c": 1 + seed})
+    done = run(trace, few, uneven)
+    ends, total = _plain(trace, few, uneven)
+    assert done.ended.tolist() == ends
+    assert done.received.tolist() == total

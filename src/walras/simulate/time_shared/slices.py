@@ -123,6 +123,18 @@ def _try(unit: int, t: int, free: int, jobs: Jobs, state: State, pairs: Pairs) -
 
 
 @jit
+def _split(priority: Floats, places: Longs, free: int) -> tuple[Longs, Longs]:
+    """The places of largest priority, at least as many as workers are free, and the others: each
+    unit takes a worker, so that few need to be in order.
+    """
+    if len(places) <= 2 * free:
+        return places, places[:0]
+    least = -np.partition(-priority[places], free - 1)[free - 1]
+    best = priority[places] >= least
+    return places[best], places[~best]
+
+
+@jit
 def _fill(
     t: int, free: int, waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, spare: bool
 ) -> None:
@@ -145,17 +157,20 @@ def _fill(
             granted[k], deficit[k] = pairs.share[pair, t], pairs.owed[pair, t]
         # share granted / share had; each begins with half a round on each type
         priority[k] = granted[k] * state.given[t] / (head_start + had)
-    order = np.argsort(-priority, kind="mergesort")
-    first = 0
-    while first < count and free > 0:
-        last = first + 1
-        while last < count and priority[order[last]] == priority[order[first]]:
-            last += 1
-        if last - first > 1:
-            _break_ties(order, first, last, deficit, granted)
-        for unit in rank[order[first:last]]:
-            free -= _try(unit, t, free, jobs, state, pairs)
-        first = last
+    rest = np.arange(count)
+    while len(rest) > 0 and free > 0:
+        best, rest = _split(priority, rest, free)
+        order = best[np.argsort(-priority[best], kind="mergesort")]
+        first = 0
+        while first < len(order) and free > 0:
+            last = first + 1
+            while last < len(order) and priority[order[last]] == priority[order[first]]:
+                last += 1
+            if last - first > 1:
+                _break_ties(order, first, last, deficit, granted)
+            for unit in rank[order[first:last]]:
+                free -= _try(unit, t, free, jobs, state, pairs)
+            first = last
 
 
 @jit

@@ -98,7 +98,7 @@ class World:
         jobs, trace, state = self.here, self.trace, self.state
         names, kinds = trace.name, trace.kind
         listed: Sequence[int] = jobs.tolist()
-        return JobsSnapshot(
+        return JobsSnapshot.checked(
             at=float(state.clock[NOW]),
             round_seconds=float(state.clock[ROUND]),
             name=tuple([names[j] for j in listed]),
