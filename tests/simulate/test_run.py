@@ -14,7 +14,7 @@ from tests.simulate.small import ONE, equal_pairs, equal_shares, on_one, paired_
 from walras import InputError, policies
 from walras.progress import Progress
 from walras.rounds import JobsSnapshot, Shares
-from walras.simulate import Cluster, run
+from walras.simulate import Cluster, Trace, run
 from walras.simulate.time_shared import Policy
 
 CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
@@ -82,6 +82,28 @@ def test_invariants_with_pairs(seed: int, exact: bool) -> None:
     assert done.hash == run(trace, CLUSTER, equal_pairs, round_seconds=length).hash
 
 
+@given(seed=st.integers(0, 10_000), exact=st.booleans(), factor=st.floats(0.2, 1.0))
+def test_work_is_conserved_with_pairs(seed: int, exact: bool, factor: float) -> None:
+    """All jobs have one speed alone and one beside another, so seconds alone and shared say what
+    was done."""
+    rng = np.random.default_rng(seed)
+    trace = Trace.of(
+        [f"j{k}" for k in range(12)],
+        size=rng.choice([1, 2], 12),
+        steps=rng.integers(20, 20_000, 12),
+        arrival=np.sort(rng.uniform(0, 2e4, 12)),
+        speed=np.full((12, 1), 2.0),
+        group=np.zeros(12, np.int64),
+        paired=np.full((1, 1, 1), 2.0 * factor),
+    )
+    length = 0.0 if exact else 360.0
+    done = run(trace, Cluster({"type 0": 3}), equal_pairs, round_seconds=length)
+    assert done.complete
+    assert done.shared.any()
+    work = 2.0 * (done.received.sum(axis=1) - done.shared + factor * done.shared)
+    np.testing.assert_allclose(work, trace.steps, rtol=1e-9)
+
+
 def test_two_jobs_that_share_run_at_their_speeds_beside_each_other() -> None:
     """At 0.8 and 0.5 steps a second, the second one speeds up when the first one has ended."""
     trace = replace(
@@ -129,6 +151,7 @@ def test_bad_decisions_are_named_counted_and_replaced(
 ) -> None:
     done = run(on_one([100, 500, 50]), ONE, policy, round_seconds=length)
     assert done.complete
+    assert done.policy == policy.__name__
     assert done.rounds["refused"].sum() >= 1
     assert said in done.violations[0]
 
@@ -143,6 +166,7 @@ def test_a_good_decision_stays_when_the_next_is_bad() -> None:
     done = run(on_one([720, 720, 360]), ONE, policy, between_decisions=0)
     assert done.complete
     assert done.rounds["refused"].sum() == len(asked) - 1 > 0
+    assert done.policy == "equal", "the policy keeps its name where its last decision is refused"
 
 
 def test_the_order_of_types_is_drawn_where_a_policy_is_blind() -> None:
@@ -181,6 +205,14 @@ def test_progress_counts_ended_jobs_and_may_stop() -> None:
 def test_bad_settings_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         run(on_one([10.0, 20.0]), ONE, policies.fifo(), **given)
+
+
+def test_pairs_that_never_get_anything_done_are_refused() -> None:
+    paired = np.array([[0.0, 0.5], [1e-3, 0.0]])[:, :, None]
+    trace = replace(on_one([10.0, 20.0]), group=np.array([0, 1]), paired=paired)
+    with pytest.raises(InputError, match=r"group 1 beside one of group 0 .*at least 1000"):
+        run(trace, ONE, equal_pairs)
+    assert run(trace, ONE, equal_pairs, whole_steps=False).complete
 
 
 def test_a_start_costs_its_seconds() -> None:

@@ -76,17 +76,9 @@ def named(name: str, **options: Any) -> Policy:
         >>> wl.policies.named("las", by_speed=True).__name__
         'las by speed'
     """
-    checks.text(name, "policy")
-    file, colon, function = name.rpartition(":")
-    if colon and file.endswith(".py"):
-        if options:
-            raise InputError(
-                f"has options {', '.join(options)}",
-                where=f"policy {name}",
-                allowed="no options: a function of a file is the policy itself",
-                remedy="set them in the file",
-            )
-        return from_file(Path(file), function)
+    own = of_file(name, options)
+    if own is not None:
+        return own
     checks.one_of(name, "policy", NAMED, "policy", remedy="or give FILE.py:FUNCTION")
     make = NAMED[name]
     known = inspect.signature(make).parameters
@@ -104,7 +96,28 @@ def named(name: str, **options: Any) -> Policy:
     return make(**options)
 
 
-def from_file(path: Path, function: str) -> Policy:
+def of_file(name: str, options: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """The function that ``FILE.py:FUNCTION`` names; None where the name is none of a file.
+
+    Raises:
+        InputError: It is no text, there is no such function, or it is given options.
+        DataError: The file cannot be read or run.
+    """
+    checks.text(name, "policy")
+    file, colon, function = name.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        return None
+    if options:
+        raise InputError(
+            f"has options {', '.join(options)}",
+            where=f"policy {name}",
+            allowed="no options: a function of a file is the policy itself",
+            remedy="set them in the file",
+        )
+    return from_file(Path(file), function)
+
+
+def from_file(path: Path, function: str) -> Callable[..., Any]:
     """The function of a Python file, which is run.
 
     Args:

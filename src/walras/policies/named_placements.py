@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from walras import checks
-from walras.errors import InputError
 from walras.policies.exchange import exchange
-from walras.policies.named import from_file
+from walras.policies.named import of_file
 from walras.policies.placements import Policy
 from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.rounds import Predict
@@ -51,21 +49,13 @@ def named_placement(name: str, predict: Predict | None = None, **options: Any) -
         >>> wl.policies.named_placement("exchange", explore=0.0).__name__
         'exchange'
     """
-    checks.text(name, "policy")
-    file, colon, function = name.rpartition(":")
-    if colon and file.endswith(".py"):
-        if options:
-            raise InputError(
-                f"has options {', '.join(options)}",
-                where=f"policy {name}",
-                allowed="no options: a function of a file is the policy itself",
-                remedy="set them in the file",
-            )
-        return cast("Placer", from_file(Path(file), function))
+    own = of_file(name, options)
+    if own is not None:
+        return own
     checks.one_of(name, "policy", PLACEMENTS, "policy", remedy="or give FILE.py:FUNCTION")
     make = PLACEMENTS[name]
-    own = [key for key in inspect.signature(make).parameters if key not in _OWN]
-    known = (*own, *_SETTINGS) if name == "exchange" else own
+    given = [key for key in inspect.signature(make).parameters if key not in _OWN]
+    known = (*given, *_SETTINGS) if name == "exchange" else given
     checks.known_keys(options, known, f"policy {name}")
     settings = {key: options.pop(key) for key in _SETTINGS if key in options}
     if settings:

@@ -216,16 +216,22 @@ def _restart(given: float, length: float) -> float:
 
 
 def _check_steps(world: World, length: float, lost: float) -> None:
-    slow = np.argwhere((world.jobs.speed > 0.0) & (world.jobs.speed * (length - lost) < 1.0))
-    if len(slow):
-        j, t = slow[0]
-        raise InputError(
-            f"is {length:g}, in which job {world.trace.name[j]!r} does no whole step on "
-            f"{world.cluster.types[t]}",
-            where="round_seconds",
-            allowed=f"at least {lost + 1.0 / world.jobs.speed[j, t]:g}",
-            remedy="take longer rounds, or whole_steps=False",
-        )
+    """Refuse rounds in which a job, alone or beside another one, never gets anything done."""
+    for speed in (world.jobs.speed, world.paired):
+        slow = np.argwhere((speed > 0.0) & (speed * (length - lost) < 1.0))
+        if len(slow):
+            *who, t = slow[0].tolist()
+            job = (
+                f"job {world.trace.name[who[0]]!r}"
+                if speed.ndim == 2
+                else f"a job of group {who[0]} beside one of group {who[1]}"
+            )
+            raise InputError(
+                f"is {length:g}, in which {job} does no whole step on {world.cluster.types[t]}",
+                where="round_seconds",
+                allowed=f"at least {lost + 1.0 / speed[*who, t]:g}",
+                remedy="take longer rounds, or whole_steps=False",
+            )
 
 
 class _Ticker:
@@ -302,10 +308,9 @@ def _close(world: World, books: _Books) -> None:
 def _result(world: World, books: _Books, policy: Policy, seed: int) -> Run:
     _close(world, books)
     trace, rows = world.trace, books.log.arrays()
-    named = world.last.policy if world.last is not None else ""
     lines = [f"{at:g} s: {violation}" for at, violation in world.violations]
     return Run(
-        policy=named or getattr(policy, "__name__", type(policy).__name__),
+        policy=world.policy or getattr(policy, "__name__", type(policy).__name__),
         source=trace.source,
         seed=seed,
         round_seconds=float(world.state.clock[ROUND]),

@@ -46,6 +46,7 @@ class World:
         state: What changes.
         draws: Random orders of types.
         last: The last decision.
+        policy: Name that the last good decision gives its policy.
         violations: When a decision was refused, and why.
     """
 
@@ -55,6 +56,7 @@ class World:
     state: State
     draws: random.Random
     last: Shares | None = None
+    policy: str = ""
     violations: list[tuple[float, Violation]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -131,6 +133,8 @@ class World:
         self.violations += [(snapshot.at, violation) for violation in broken]
         if broken:
             found = _fallback(snapshot)
+        else:
+            self.policy = found.policy
         self._take(snapshot, found)
         return seconds
 
