@@ -8,7 +8,14 @@ import pytest
 from tests.policies.drawn import random_jobs
 
 from walras import InputError
-from walras.policies import max_min, predicted, shortest_remaining_time
+from walras.policies import (
+    max_min,
+    predicted,
+    proportional_fairness,
+    shortest_remaining_time,
+    total_throughput,
+)
+from walras.policies.predicted import JUDGES
 from walras.rounds import check_shares
 from walras.simulate import Cluster, Trace, run
 
@@ -18,6 +25,43 @@ def test_true_speeds_change_nothing() -> None:
     plain, seen = max_min()(jobs), predicted(max_min(), lambda given: given.speed)(jobs)
     assert np.array_equal(plain.time, seen.time)
     assert plain.value == seen.value
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_the_judge_counts_the_regret_at_the_true_speeds(name: str) -> None:
+    policy = {"least": max_min, "proportional": proportional_fairness, "total": total_throughput}
+    jobs = random_jobs(1)
+    equal = jobs.workers / (jobs.size[:, None] * len(jobs))
+    equal /= np.maximum(equal.sum(axis=1, keepdims=True), 1.0)
+    speed = np.where(jobs.fits, jobs.speed, 0.0)
+    alone = (speed * equal).sum(axis=1)
+
+    def worth(time: np.ndarray) -> float:
+        rates = (speed * time).sum(axis=1) / alone
+        if name == "least":
+            return float((rates / jobs.weight).min())
+        return float(jobs.weight @ (np.log(rates) if name == "proportional" else rates))
+
+    knowing = policy[name]()(jobs)
+    right = predicted(policy[name](), lambda given: given.speed, judge=name)(jobs)
+    assert right.value == right.bound == pytest.approx(worth(knowing.time))
+    wrong = predicted(policy[name](), lambda given: 1.0 / given.speed.clip(0.1), judge=name)(jobs)
+    assert wrong.value == pytest.approx(worth(wrong.time))
+    assert wrong.bound == right.bound
+    if name == "proportional":  # the judge counts as the policy does: nothing is above its best
+        assert wrong.value < wrong.bound
+
+
+def test_the_gap_of_a_run_is_its_regret() -> None:
+    trace = Trace.of(list("ab"), steps=[5000.0, 5000.0], speed=[[4.0, 1.0], [1.0, 4.0]])
+    cluster = Cluster({"type 0": 1, "type 1": 1})
+    swapped = predicted(total_throughput(), lambda given: given.speed[:, ::-1], judge="total")
+    done = run(trace, cluster, swapped, round_seconds=0)
+    # Each job runs at 1 instead of 4 steps a second: of 1.6 a job over equal parts, 0.4 are left.
+    assert done.rounds["value"].iloc[0] == pytest.approx(0.8)
+    assert done.rounds["bound"].iloc[0] == pytest.approx(3.2)
+    with pytest.raises(InputError, match="judge"):
+        predicted(total_throughput(), lambda given: given.speed, judge="speed")
 
 
 def test_where_a_job_cannot_run_stays_known() -> None:

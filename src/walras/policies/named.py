@@ -30,9 +30,9 @@ from walras.policies.total_throughput import total_throughput
 from walras.simulate.time_shared import Policy
 
 
-def _predicted(policy: str, throughputs: str, **options: Any) -> Policy:
+def _predicted(policy: str, throughputs: str, judge: str | None = None, **options: Any) -> Policy:
     """Let a policy, by its name and with its options, see predicted speeds from a CSV file."""
-    return predicted(named(policy, **options), throughputs)
+    return predicted(named(policy, **options), throughputs, judge=judge)
 
 
 NAMED: Mapping[str, Callable[..., Policy]] = {

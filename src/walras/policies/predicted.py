@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.data.formats.csv_table import read_csv
 from walras.errors import DataError, InputError
 from walras.files import reason_of
@@ -20,18 +21,29 @@ Throughputs = Callable[[JobsSnapshot], Floats] | pd.DataFrame | str | Path
 """Predicted steps a second: by snapshot, by class and type, or the file of such a table."""
 
 
-def predicted(policy: Policy, throughputs: Throughputs) -> Policy:
+Judge = Callable[[JobsSnapshot, Shares], float]
+"""What shares are worth at the speeds of a snapshot."""
+
+
+def predicted(
+    policy: Policy, throughputs: Throughputs, *, judge: str | Judge | None = None
+) -> Policy:
     """Let a policy see predicted speeds in place of the true ones, such as MFCP's.
 
     The simulator runs jobs at their true speeds, so a run says what the errors of a prediction
     cost. Where a job cannot run stays known. Value and bound of a decision are those of the
-    predicted speeds.
+    predicted speeds; with a judge they are what the decision is worth at the true speeds, and what
+    the policy's own decision at the true speeds is worth: the gap of a round is then the regret.
 
     Args:
         policy: A policy.
         throughputs: Steps a second: a function from a snapshot to (N, T), or a table with classes
             of jobs as index and types as columns, or a CSV file of it with the classes in the first
             column. What the table leaves out, or has as NaN, keeps its true speed.
+        judge: ``least`` (the least rate by weight, over what the job has with an equal part of
+            all workers), ``proportional`` (the sum of weighted logarithms of rates), ``total`` (the
+            weighted sum of these rates), or a function from a snapshot and shares to a number;
+            each decision is then made twice.
 
     Returns:
         The policy.
@@ -56,6 +68,7 @@ def predicted(policy: Policy, throughputs: Throughputs) -> Policy:
         [[1.0, 0.0], [0.0, 1.0]]
     """
     seen = throughputs if callable(throughputs) else _by_class(throughputs)
+    judged = JUDGES[checks.one_of(judge, "judge", JUDGES)] if isinstance(judge, str) else judge
     name = f"{getattr(policy, '__name__', 'policy')}, predicted"
     kept: list[tuple[Shares, Shares]] = []
 
@@ -63,11 +76,40 @@ def predicted(policy: Policy, throughputs: Throughputs) -> Policy:
         last = kept[0][1] if kept and kept[0][0] is snapshot.last else snapshot.last
         found = policy(replace(snapshot, speed=_speed(snapshot, seen), last=last))
         renamed = replace(found, policy=name)
+        if judged is not None:
+            knowing = policy(snapshot)
+            value, bound = judged(snapshot, found), judged(snapshot, knowing)
+            renamed = replace(renamed, value=value, bound=bound)
         kept[:] = [(renamed, found)]
         return renamed
 
     decide.__name__ = name
     return decide
+
+
+def _rates(snapshot: JobsSnapshot, shares: Shares) -> Floats:
+    """(N,) steps a second of each job, over those with an equal part of all workers."""
+    equal = snapshot.workers / (snapshot.size[:, None] * len(snapshot))
+    equal = equal / np.maximum(equal.sum(axis=1, keepdims=True), 1.0)
+    speed = np.where(snapshot.fits, snapshot.speed, 0.0)
+    return np.asarray((speed * shares.time).sum(axis=1) / (speed * equal).sum(axis=1))
+
+
+def _least(snapshot: JobsSnapshot, shares: Shares) -> float:
+    return float(np.min(_rates(snapshot, shares) / snapshot.weight, initial=np.inf))
+
+
+def _proportional(snapshot: JobsSnapshot, shares: Shares) -> float:
+    rates = np.maximum(_rates(snapshot, shares), np.finfo(float).tiny)
+    return float(snapshot.weight @ np.log(rates))
+
+
+def _total(snapshot: JobsSnapshot, shares: Shares) -> float:
+    return float(snapshot.weight @ _rates(snapshot, shares))
+
+
+JUDGES: Mapping[str, Judge] = {"least": _least, "proportional": _proportional, "total": _total}
+"""What decisions are worth at the true speeds, by name."""
 
 
 def _speed(snapshot: JobsSnapshot, seen: Callable[[JobsSnapshot], Floats]) -> Floats:
