@@ -87,7 +87,11 @@ def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.Dat
     return gavel.ordered(rows)
 
 
-_CELLS = {"gavel": ["trace", "policy", "rate"], "dede": ["objective", "method"]}
+_CELLS = {
+    "gavel": ["trace", "policy", "rate"],
+    "makespan": ["jobs", "policy"],
+    "dede": ["objective", "method"],
+}
 """Study -> what names a row of it."""
 
 

@@ -5,8 +5,8 @@ longest job, 165.55, 155.89 and 162.06 h, whose mean they print. ``Gavel`` is th
 least makespan. ``FIFO`` is the released policy with its slips (``released_fifo``), and only that:
 where all jobs come at once, it books nearly all of them on the V100s, which then take turns. The
 policy that its name says, where jobs keep the worker that they begin on, takes five times as long
-with 100 jobs, since a long job may begin on a K80; it is printed, too. Policies with two jobs a
-worker are not there yet.
+with 100 jobs, since a long job may begin on a K80; it is printed, too. ``Gavel w/ SS`` lets two jobs
+share their workers, and ``Gandiva`` groups them at random.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ TABLE = "makespan h, static-multiple, 36:36:36"
 SEEDS = range(3)
 POLICIES: Mapping[str, tuple[str, Callable[[int], Policy]]] = {
     "Gavel": ("least makespan", lambda seed: policies.makespan()),
+    "Gavel w/ SS": ("least makespan, sharing", lambda seed: policies.makespan(sharing=True)),
+    "Gandiva": ("gandiva", policies.gandiva),
     "FIFO": ("fifo as released", released_fifo),
     "FIFO, types kept": ("fifo", lambda seed: policies.fifo()),
 }
@@ -34,7 +36,7 @@ POLICIES: Mapping[str, tuple[str, Callable[[int], Policy]]] = {
 
 def all_at_once(jobs: int, seed: int) -> Trace:
     """The stream of Gavel's evaluation with every job there at the begin."""
-    drawn = gavel_trace(1.0, jobs, seed, multiple=True, synthetic=False)
+    drawn = gavel_trace(1.0, jobs, seed, multiple=True, sharing=True, synthetic=False)
     return replace(drawn, arrival=np.zeros(jobs))
 
 

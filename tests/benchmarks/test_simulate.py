@@ -80,10 +80,12 @@ def test_makespans_are_means_over_three_seeds(monkeypatch: pytest.MonkeyPatch) -
         [(makespan.TABLE, "Gavel", 100.0, 161.16), (makespan.TABLE, "FIFO", 100.0, 182.32)],
         columns=["table", "policy", "x", "value"],
     )
+    alone = {name: makespan.POLICIES[name] for name in ("Gavel", "FIFO", "FIFO, types kept")}
+    monkeypatch.setattr(makespan, "POLICIES", alone)
     monkeypatch.setattr(makespan, "published", lambda name: table)
     found = pd.DataFrame(list(makespan.rows([100]))).set_index("policy")
     assert found["deviation %"][["Gavel", "FIFO"]].abs().max() < 0.5
-    assert found["ours h"].tolist()[2] > 900
+    assert found["ours h"]["FIFO, types kept"] > 900
 
 
 def test_speeds_are_measured() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import cvxpy as cp
@@ -39,6 +40,13 @@ def sharing_jobs(seed: int, n: int = 9) -> JobsSnapshot:
 
 def best_with_pairs(jobs: JobsSnapshot, per: Floats) -> float:
     """The largest least rate times ``per`` of a job, stated in cvxpy pair by pair."""
+    return most_with_pairs(jobs, lambda rates: cp.min(cp.multiply(per, rates)))
+
+
+def most_with_pairs(
+    jobs: JobsSnapshot, gain: Callable[[cp.Expression], cp.Expression], solver: str = "HIGHS"
+) -> float:
+    """The largest ``gain`` of the rates (N,), stated in cvxpy pair by pair."""
     x = cp.Variable(jobs.speed.shape, nonneg=True)
     rate = [cp.sum(cp.multiply(jobs.speed[j] * jobs.fits[j], x[j])) for j in range(len(jobs))]
     hours = [cp.sum(x[j]) for j in range(len(jobs))]
@@ -55,6 +63,5 @@ def best_with_pairs(jobs: JobsSnapshot, per: Floats) -> float:
             hours[j] += cp.sum(y)
             hours[k] += cp.sum(y)
             taken += jobs.size[j] * y
-    least = cp.minimum(*[p * r for p, r in zip(per, rate, strict=True)])
     within = [cp.hstack(hours) <= 1, taken <= jobs.workers]
-    return float(cp.Problem(cp.Maximize(least), within).solve(solver="HIGHS"))
+    return float(cp.Problem(cp.Maximize(gain(cp.hstack(rate))), within).solve(solver=solver))

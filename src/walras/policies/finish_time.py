@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from walras.domains import cluster_scheduling
-from walras.errors import InputError
-from walras.policies.solved import labels, pairs_of, shares_of
+from walras.policies.solved import labels, needs_speeds, pairs_of, shares_of
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats
@@ -41,13 +40,7 @@ def finish_time_fairness(
         >>> round(wl.policies.finish_time_fairness()(jobs).value, 2)
         1.0
     """
-    if sharing and not by_speed:
-        raise InputError(
-            "is given without by_speed",
-            where="sharing",
-            allowed="with by_speed=True",
-            remedy="let the policy know the speeds that sharing changes",
-        )
+    needs_speeds(by_speed=by_speed, sharing=sharing)
     name = "finish-time fairness" + ("" if by_speed else " blind") + " sharing" * sharing
 
     def decide(snapshot: JobsSnapshot) -> Shares:

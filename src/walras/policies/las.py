@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from walras.domains import cluster_scheduling
-from walras.errors import InputError
 from walras.policies.central import central_max_min
-from walras.policies.solved import NO_PAIRS, relative_service, shares_of
+from walras.policies.solved import NO_PAIRS, needs_speeds, relative_service, shares_of
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.solving import solve
@@ -41,13 +40,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         >>> round(wl.policies.las(by_speed=True)(jobs).value, 3)
         1.0
     """
-    if sharing and not by_speed:
-        raise InputError(
-            "is given without by_speed",
-            where="sharing",
-            allowed="with by_speed=True",
-            remedy="let the policy know the speeds that sharing changes",
-        )
+    needs_speeds(by_speed=by_speed, sharing=sharing)
     name = "las" + (" by speed" if by_speed else "") + (" sharing" if sharing else "")
 
     def decide(snapshot: JobsSnapshot) -> Shares:

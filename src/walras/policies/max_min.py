@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
-from walras.policies.solved import labels, relative_service, solved
+from walras.policies.solved import (
+    labels,
+    mean_speed,
+    needs_speeds,
+    pairs_of,
+    relative_service,
+    solved,
+)
 from walras.rounds import JobsSnapshot
 from walras.separable import Separable
 from walras.simulate.time_shared import Policy
@@ -12,6 +19,7 @@ from walras.simulate.time_shared import Policy
 
 def max_min(
     by_speed: bool = True,
+    sharing: bool = False,
     *,
     engine: str | Engine = "auto",
     warm: bool = False,
@@ -26,6 +34,7 @@ def max_min(
 
     Args:
         by_speed: Whether the policy knows speeds.
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: Of :func:`walras.solve`.
         warm: Whether a solve starts from the last decision.
         tolerance: Certified relative gap.
@@ -34,7 +43,7 @@ def max_min(
         The policy; its decisions carry value and bound.
 
     Raises:
-        InputError: The tolerance is out of range.
+        InputError: The tolerance is out of range, or ``sharing`` is asked for without ``by_speed``.
 
     Example:
         >>> import walras as wl
@@ -43,6 +52,7 @@ def max_min(
         >>> round(wl.policies.max_min(engine="interior", warm=True)(jobs).value, 3)
         1.0
     """
+    needs_speeds(by_speed=by_speed, sharing=sharing)
 
     def state(snapshot: JobsSnapshot) -> Separable:
         return cluster_scheduling.max_min(
@@ -51,7 +61,15 @@ def max_min(
             snapshot.workers,
             snapshot.weight,
             **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing, unit=mean_speed(snapshot) / snapshot.size),
         )
 
-    name = "max-min" if by_speed else "max-min blind"
-    return solved(name, state, engine=engine, warm=warm, tolerance=tolerance, blind=not by_speed)
+    return solved(
+        ("max-min" if by_speed else "max-min blind") + " sharing" * sharing,
+        state,
+        engine=engine,
+        warm=warm,
+        tolerance=tolerance,
+        blind=not by_speed,
+        sharing=sharing,
+    )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
-from walras.policies.solved import labels, solved, speeds
+from walras.policies.solved import labels, pairs_of, solved, speeds
 from walras.rounds import JobsSnapshot
 from walras.separable import Separable
 from walras.simulate.time_shared import Policy
 
 
 def proportional_fairness(
-    *, engine: str | Engine = "auto", warm: bool = False, tolerance: float = 1e-6
+    *,
+    sharing: bool = False,
+    engine: str | Engine = "auto",
+    warm: bool = False,
+    tolerance: float = 1e-6,
 ) -> Policy:
     """Proportional fairness: maximise Σ_j weight_j log y_j, where y_j is the rate of job j.
 
     Sources: Kelly, 1997; Xu et al., OSDI 2025, section 5.1.
 
     Args:
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: Of :func:`walras.solve`.
         warm: Whether a solve starts from the last decision.
         tolerance: Certified gap, nats a job.
@@ -35,7 +40,19 @@ def proportional_fairness(
 
     def state(snapshot: JobsSnapshot) -> Separable:
         return cluster_scheduling.proportional_fairness(
-            speeds(snapshot), snapshot.size, snapshot.workers, snapshot.weight, **labels(snapshot)
+            speeds(snapshot),
+            snapshot.size,
+            snapshot.workers,
+            snapshot.weight,
+            **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing),
         )
 
-    return solved("proportional fairness", state, engine=engine, warm=warm, tolerance=tolerance)
+    return solved(
+        "proportional fairness" + " sharing" * sharing,
+        state,
+        engine=engine,
+        warm=warm,
+        tolerance=tolerance,
+        sharing=sharing,
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from walras import checks
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
+from walras.errors import InputError
 from walras.rounds import JobsSnapshot, Shares
 from walras.rounds.pairs import Pairs
 from walras.separable import Leximin, Separable
@@ -45,8 +46,12 @@ def relative_service(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
     """
     if not by_speed:
         return np.asarray(snapshot.fits * snapshot.size[:, None].astype(np.float64))
-    mean = snapshot.speed @ snapshot.workers / snapshot.workers.sum()
-    return np.asarray(speeds(snapshot).T * (snapshot.size / mean)[:, None])
+    return np.asarray(speeds(snapshot).T * (snapshot.size / mean_speed(snapshot))[:, None])
+
+
+def mean_speed(snapshot: JobsSnapshot) -> Floats:
+    """(N,) steps a second of each job on a mean worker."""
+    return np.asarray(snapshot.speed @ snapshot.workers / snapshot.workers.sum())
 
 
 class Sharing(TypedDict, total=False):
@@ -55,11 +60,34 @@ class Sharing(TypedDict, total=False):
     pairs: cluster_scheduling.Pairs
 
 
-def pairs_of(snapshot: JobsSnapshot, *, sharing: bool) -> Sharing:
-    """The pairs of a snapshot as an argument of a domain's objective; none without sharing."""
+def needs_speeds(*, by_speed: bool, sharing: bool) -> None:
+    """Refuse a policy that is to share workers and knows no speeds.
+
+    Raises:
+        InputError: ``sharing`` is asked for without ``by_speed``.
+    """
+    if sharing and not by_speed:
+        raise InputError(
+            "is given without by_speed",
+            where="sharing",
+            allowed="with by_speed=True",
+            remedy="let the policy know the speeds that sharing changes",
+        )
+
+
+def pairs_of(snapshot: JobsSnapshot, *, sharing: bool, unit: Floats | None = None) -> Sharing:
+    """The pairs of a snapshot as an argument of a domain's objective; none without sharing.
+
+    Args:
+        snapshot: The round.
+        sharing: Whether there are any.
+        unit: (N,) steps a second of a job that count as one; ones if None.
+    """
     jobs, speed = snapshot.pairs if sharing else NO_PAIRS
     if not len(jobs):
         return {}
+    if unit is not None:
+        speed = speed / unit[jobs][:, :, None]
     one, other = ([snapshot.name[j] for j in side] for side in jobs.T)
     return {"pairs": cluster_scheduling.Pairs(one, other, speed)}
 

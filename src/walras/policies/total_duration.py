@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
-from walras.policies.solved import labels, solved, speeds
+from walras.policies.solved import labels, pairs_of, solved, speeds
 from walras.rounds import JobsSnapshot
 from walras.separable import Separable
 from walras.simulate.time_shared import Policy
 
 
 def total_duration(
-    *, engine: str | Engine = "auto", warm: bool = False, tolerance: float = 1e-6
+    *,
+    sharing: bool = False,
+    engine: str | Engine = "auto",
+    warm: bool = False,
+    tolerance: float = 1e-6,
 ) -> Policy:
     """The least total duration: minimise Σ_j weight_j n_j / y_j, if shares are kept.
 
@@ -19,6 +23,7 @@ def total_duration(
     is minimal potential delay of Mo and Walrand, 2000, with the weights ``weight_j n_j``.
 
     Args:
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: Of :func:`walras.solve`.
         warm: Whether a solve starts from the last decision.
         tolerance: Certified relative gap.
@@ -43,13 +48,15 @@ def total_duration(
             snapshot.weight * snapshot.left,
             alpha=2.0,
             **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing),
         )
 
     return solved(
-        "total duration",
+        "total duration" + " sharing" * sharing,
         state,
         engine=engine,
         warm=warm,
         tolerance=tolerance,
         value=lambda gain: -gain,
+        sharing=sharing,
     )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
-from walras.policies.solved import labels, solved, speeds
+from walras.policies.solved import labels, pairs_of, solved, speeds
 from walras.rounds import JobsSnapshot
 from walras.separable import Separable
 from walras.simulate.time_shared import Policy
 
 
 def total_throughput(
-    *, engine: str | Engine = "auto", warm: bool = False, tolerance: float = 1e-6
+    *,
+    sharing: bool = False,
+    engine: str | Engine = "auto",
+    warm: bool = False,
+    tolerance: float = 1e-6,
 ) -> Policy:
     """Total throughput: maximise Σ_j weight_j y_j, where y_j is the rate of job j in steps.
 
@@ -19,6 +23,7 @@ def total_throughput(
     section 4.2; it is MST of Zheng et al., NSDI 2023 (Shockwave).
 
     Args:
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: Of :func:`walras.solve`.
         warm: Whether a solve starts from the last decision.
         tolerance: Certified relative gap.
@@ -36,7 +41,19 @@ def total_throughput(
 
     def state(snapshot: JobsSnapshot) -> Separable:
         return cluster_scheduling.total_throughput(
-            speeds(snapshot), snapshot.size, snapshot.workers, snapshot.weight, **labels(snapshot)
+            speeds(snapshot),
+            snapshot.size,
+            snapshot.workers,
+            snapshot.weight,
+            **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing),
         )
 
-    return solved("total throughput", state, engine=engine, warm=warm, tolerance=tolerance)
+    return solved(
+        "total throughput" + " sharing" * sharing,
+        state,
+        engine=engine,
+        warm=warm,
+        tolerance=tolerance,
+        sharing=sharing,
+    )

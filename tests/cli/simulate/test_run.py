@@ -70,6 +70,22 @@ def test_a_policy_of_a_file_runs_and_its_faults_are_said(tmp_path: Path) -> None
     assert "refused: 0 s: type: decision" in result.stderr
 
 
+def test_an_interrupted_run_gives_the_jobs_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import os, signal, time\n\n\ndef policy(snapshot):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.3)\n"
+        "    return snapshot.shares(0 * snapshot.speed)\n",
+        encoding="utf-8",
+    )
+    result = _run(*DRAWN, "--policy", f"{path}:policy", "-o", "json")
+    assert result.exit_code == 130, result.output
+    values = {row["measure"]: row["value"] for row in json.loads(result.stdout)}
+    assert (values["measured jobs"], values["decisions"]) == (20, 1)
+    assert values["ended"] < 20
+    assert "measured jobs have no end" in result.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
