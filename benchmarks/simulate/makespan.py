@@ -5,8 +5,8 @@ longest job, 165.55, 155.89 and 162.06 h, whose mean they print. ``Gavel`` is th
 least makespan. ``FIFO`` is the released policy with its slips (``released_fifo``), and only that:
 where all jobs come at once, it books nearly all of them on the V100s, which then take turns. The
 policy that its name says, where jobs keep the worker that they begin on, takes five times as long
-with 100 jobs, since a long job may begin on a K80; it is printed, too. ``Gavel w/ SS`` lets two jobs
-share their workers, and ``Gandiva`` groups them at random.
+with 100 jobs, since a long job may begin on a K80; it is printed, too. ``Gavel w/ SS`` lets two
+jobs share their workers, and ``Gandiva`` groups them at random.
 """
 
 from __future__ import annotations
