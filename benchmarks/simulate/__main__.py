@@ -1,6 +1,7 @@
 """Published figures beside ours: ``python -m benchmarks.simulate gavel --below 2.5``.
 
-``gavel`` has mean completion times, ``makespan`` makespans, ``speed`` how fast the simulator is,
+``gavel`` has mean completion times, ``fairness`` finish-time ratios, ``priorities`` mean completion
+times by priority, ``makespan`` makespans, ``speed`` how fast the simulator is,
 ``dede`` quality against time on DeDe's largest cluster,
 ``day`` rounds of a day of 100,000 jobs on 1,000 types, ``shockwave`` makespans and mean completion
 times of Shockwave's baselines.
@@ -13,7 +14,7 @@ import sys
 
 import pandas as pd
 
-from benchmarks.simulate import dede, gavel, makespan, shockwave, speed
+from benchmarks.simulate import dede, fairness, gavel, makespan, priorities, shockwave, speed
 from benchmarks.tables import Tables
 
 TABLES = Tables("simulate")
@@ -24,12 +25,12 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.simulate",
         description=__doc__,
-        epilog=f"{gavel.__doc__}\n{makespan.__doc__}\n{dede.__doc__}\n{shockwave.__doc__}",
+        epilog="\n".join(str(study.__doc__) for study in _STUDIES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("study", choices=["gavel", "makespan", "speed", "dede", "day", "shockwave"])
+    parser.add_argument("study", choices=_NAMES)
     published = [name for name in gavel.POLICIES if "released" not in name]
-    cells = parser.add_argument_group("gavel")
+    cells = parser.add_argument_group("gavel, fairness and priorities")
     cells.add_argument("--policies", nargs="+", choices=published, default=published)
     cells.add_argument("--traces", nargs="+", choices=list(gavel.SHAPES), default=["single"])
     cells.add_argument("--rates", nargs="+", type=float, default=[], help="jobs an hour; all")
@@ -43,10 +44,12 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     rounds.add_argument("--sample", type=int, default=3, help="rounds that the others decide")
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
-    if given.study == "gavel":
+    if given.study in ("gavel", "fairness"):
         frame = _cells(given, parser)
     elif given.study == "makespan":
         frame = pd.DataFrame(list(makespan.rows(given.jobs)))
+    elif given.study == "priorities":
+        frame = pd.DataFrame(list(priorities.rows(given.policies, given.rates, given.below)))
     elif given.study == "dede":
         frame = pd.DataFrame(dede.rows(given.objective, given.rounds, given.sample))
     elif given.study == "day":
@@ -61,7 +64,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
             float_format="{:,.5g}".format if given.study == "dede" else "{:,.2f}".format,
         )
     )
-    if given.study == "gavel":
+    if given.study in ("gavel", "fairness", "priorities"):
         print(gavel.verdict(frame))
     if given.keep:
         if given.study in _CELLS:
@@ -72,23 +75,30 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
 
 def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.DataFrame:
     """The cells that are asked for; each is printed when it is done."""
-    wanted = gavel.cells(given.traces, given.policies, given.rates, given.below, given.draws)
+    of_time = given.study == "gavel"
+    tables, measure = (
+        (gavel.SHAPES, gavel.measure) if of_time else (fairness.SHAPES, fairness.measure)
+    )
+    chosen = (given.traces, given.policies, given.rates, given.below, given.draws)
+    wanted = gavel.cells(*chosen, tables)
     if not wanted:
         parser.error("no published cell is asked for")
     rows = []
-    for row in gavel.measured(wanted, given.processes):
+    for row in gavel.measured(wanted, given.processes, measure):
         rows.append(row)
         print(
             f"[{len(rows)}/{len(wanted)}] {row['trace']} {row['policy']} {row['rate']:g} jobs/h: "
-            f"published {row['published']:.2f}, ours {row['ours']:.2f} h, "
+            f"published {row['published']:.2f}, ours {row['ours']:.2f} {'h' * of_time}, "
             f"{row['deviation %']:+.2f} %, {row['seconds']:.1f} s",
             flush=True,
         )
     return gavel.ordered(rows)
 
 
+_STUDIES = (gavel, fairness, priorities, makespan, dede, shockwave)
+_NAMES = ("gavel", "fairness", "priorities", "makespan", "speed", "dede", "day", "shockwave")
 _CELLS = {
-    "gavel": ["trace", "policy", "rate"],
+    **{study: ["trace", "policy", "rate"] for study in ("gavel", "fairness", "priorities")},
     "makespan": ["jobs", "policy"],
     "dede": ["objective", "method"],
 }

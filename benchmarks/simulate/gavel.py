@@ -37,6 +37,7 @@ from multiprocessing import get_context
 import numpy as np
 import pandas as pd
 
+from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.published import CLUSTER, published
 from benchmarks.simulate.released_fifo import released_fifo
 from walras import policies
@@ -61,6 +62,7 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "allox": policies.allox,
     "finish_time_fairness": lambda: policies.finish_time_fairness(by_speed=False),
     "finish_time_fairness_perf": policies.finish_time_fairness,
+    "isolated": isolated,
     **{f"fifo_released_{seed}": partial(released_fifo, seed) for seed in range(8)},
 }
 """The authors' name of a policy -> ours."""
@@ -87,7 +89,12 @@ class Cell:
 
 
 def cells(
-    shapes: Sequence[str], names: Sequence[str], rates: Sequence[float], below: float, draws: int
+    shapes: Sequence[str],
+    names: Sequence[str],
+    rates: Sequence[float],
+    below: float,
+    draws: int = 0,
+    tables: Mapping[str, str] = SHAPES,
 ) -> list[Cell]:
     """The published cells that are asked for, by shape, policy and rate.
 
@@ -97,7 +104,7 @@ def cells(
     found = []
     table = published("gavel_osdi20_fig8_9_10_seed0.csv")
     for shape in shapes:
-        rows = table[table["trace"] == SHAPES[shape]].dropna(subset="value")
+        rows = table[table["trace"] == tables[shape]].dropna(subset="value")
         columns = (rows[name].tolist() for name in ("policy", "rate", "value"))
         for policy, rate, value in zip(*columns, strict=True):
             chosen = not rates or any(abs(rate - wanted) < 1e-9 for wanted in rates)
@@ -112,12 +119,16 @@ def cells(
     return found + released
 
 
+def jobs(rate: float) -> int:
+    """How many jobs a stream has, so that arrivals go on until the measured jobs have ended."""
+    return MEASURED.stop + int(np.ceil(rate * _TAIL_HOURS))
+
+
 def simulate(cell: Cell) -> Run:
     """Our run of a cell."""
-    jobs = MEASURED.stop + int(np.ceil(cell.rate * _TAIL_HOURS))
     trace = gavel_trace(
         cell.rate,
-        jobs,
+        jobs(cell.rate),
         multiple=cell.shape == "multiple",
         sharing=cell.policy in SHARING,
         synthetic=False,
@@ -125,11 +136,17 @@ def simulate(cell: Cell) -> Run:
     return run(trace, Cluster(CLUSTER), POLICIES[cell.policy](), measured=MEASURED)
 
 
-def measure(cell: Cell) -> dict[str, object]:
+def mean_hours(cell: Cell, done: Run) -> float:
+    """The mean completion time of the measured jobs."""
+    del cell
+    return float(done.completion.mean() / 3600)
+
+
+def measure(cell: Cell, of: Callable[[Cell, Run], float] = mean_hours) -> dict[str, object]:
     """Published, ours, deviation, and what the run took."""
     began = time.perf_counter()
     done = simulate(cell)
-    ours = float(done.completion.mean() / 3600)
+    ours = of(cell, done)
     return {
         "trace": cell.shape,
         "policy": cell.policy,
@@ -145,7 +162,11 @@ def measure(cell: Cell) -> dict[str, object]:
     }
 
 
-def measured(wanted: Sequence[Cell], processes: int) -> Iterator[dict[str, object]]:
+def measured(
+    wanted: Sequence[Cell],
+    processes: int,
+    measure: Callable[[Cell], dict[str, object]] = measure,
+) -> Iterator[dict[str, object]]:
     """Rows of the cells as they are done."""
     if processes == 1:
         yield from map(measure, wanted)

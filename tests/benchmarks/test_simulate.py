@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.simulate import dede, gavel, makespan, shockwave, speed
+from benchmarks.simulate import dede, gavel, makespan, priorities, shockwave, speed
 from benchmarks.simulate.__main__ import main
+from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.tables import Tables
 
@@ -86,6 +87,35 @@ def test_makespans_are_means_over_three_seeds(monkeypatch: pytest.MonkeyPatch) -
     found = pd.DataFrame(list(makespan.rows([100]))).set_index("policy")
     assert found["deviation %"][["Gavel", "FIFO"]].abs().max() < 0.5
     assert found["ours h"]["FIFO, types kept"] > 900
+
+
+@pytest.mark.real_data("gavel")
+def test_finish_time_ratios_are_of_a_run_with_equal_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.DataFrame(
+        [("continuous-single FTF", "cell11", "allox", 4.0, 0.81)],
+        columns=["trace", "cell", "policy", "rate", "value"],
+    )
+    monkeypatch.setattr(gavel, "published", lambda name: table)
+    assert main(["fairness"], Tables("simulate", tmp_path)) == 0
+    assert "1 of  1, largest" in capsys.readouterr().out
+
+
+@pytest.mark.real_data("gavel")
+def test_times_by_priority_are_means_over_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = {"LAS (high)": 28.295517, "LAS (low)": 24.705180}
+    table = pd.DataFrame(
+        [(priorities.TABLE, policy, 1.2, hours) for policy, hours in shown.items()],
+        columns=["table", "policy", "x", "value"],
+    )
+    monkeypatch.setattr(priorities, "published", lambda name: table)
+    # At this load, least attained service gives every job all its time; equal parts do so, too.
+    monkeypatch.setattr(priorities, "POLICIES", {"max_min_fairness": ("LAS", isolated)})
+    found = pd.DataFrame(list(priorities.rows(["max_min_fairness"], [], 2.0))).set_index("policy")
+    assert set(found.index) == set(shown)
+    assert found["deviation %"].abs().max() < 1.0
+    assert found["ours"]["LAS (high)"] > found["ours"]["LAS (low)"] + 2.0
 
 
 def test_speeds_are_measured() -> None:

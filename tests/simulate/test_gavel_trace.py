@@ -40,6 +40,13 @@ def test_means_in_the_published_window() -> None:
         assert trace.seconds()[WINDOW].mean() / 3600 == pytest.approx(fastest, abs=0.005)
 
 
+def test_a_fifth_of_the_jobs_has_high_priority() -> None:
+    trace = gavel_trace(jobs=20_000, priorities=True, synthetic=True)
+    assert set(trace.weight) == {1.0, 5.0}
+    assert float((trace.weight == 5.0).mean()) == pytest.approx(0.2, abs=0.01)
+    assert set(gavel_trace(jobs=100, synthetic=True).weight) == {1.0}
+
+
 @pytest.mark.parametrize("bad", [{"rate": 0.0}, {"rate": np.nan}, {"jobs": 0}, {"seed": -1}])
 def test_numbers_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InputError):

@@ -15,6 +15,7 @@ from walras.simulate.trace import Trace
 
 _REFERENCE = "v100"  # durations are of this type
 _LONG = 0.8  # chance that a job is short
+_HIGH, _HIGH_WEIGHT = 0.2, 5.0  # chance and weight of a job of high priority
 _SHORT_POWERS, _LONG_POWERS = (1.5, 3.0), (3.0, 4.0)  # of ten, minutes
 
 
@@ -25,6 +26,7 @@ def gavel_trace(
     multiple: bool = False,
     *,
     sharing: bool = False,
+    priorities: bool = False,
     synthetic: bool | None = None,
 ) -> Trace:
     """Draw the stream of training jobs of Gavel's evaluation: Poisson arrivals, long-tailed work.
@@ -32,8 +34,9 @@ def gavel_trace(
     A job lasts 10^U(1.5, 3) minutes on a V100 with chance 0.8, else 10^U(3, 4). Its class is one of
     the 26 measured ones, in the order of the measured file: the order decides what a seed gives.
     With ``multiple``, 70 % of the jobs take one GPU, 10 % two, 15 % four and 5 % eight, and a job
-    of several GPUs is of a class that was measured so. Sources: Narayanan et al., OSDI 2020,
-    section 7.1; the streams of Python's :mod:`random` are those of its authors' simulator.
+    of several GPUs is of a class that was measured so. With ``priorities``, a fifth of the jobs has
+    weight 5; that is one more draw a job, so the stream is another. Sources: Narayanan et al., OSDI
+    2020, section 7.1; the streams of Python's :mod:`random` are those of its authors' simulator.
 
     Args:
         rate: Jobs an hour, > 0.
@@ -41,6 +44,7 @@ def gavel_trace(
         seed: Of the random numbers; the paper has 0, 1 and 2.
         multiple: Whether jobs may take several GPUs.
         sharing: Whether the trace has the speeds of two jobs that share their GPUs.
+        priorities: Whether jobs have weight 5 with chance 0.2; all have weight 1 if not.
         synthetic: As in :func:`walras.data.load`, for the speeds.
 
     Returns:
@@ -62,7 +66,12 @@ def gavel_trace(
     found = load("gavel", synthetic=synthetic)
     templates = _templates(found)
     draws = random.Random(seed + 2)
-    drawn = [_draw(draws, templates, multiple=multiple) for _ in range(jobs)]
+    drawn = []
+    weight = np.ones(jobs)
+    for j in range(jobs):
+        drawn.append(_draw(draws, templates, multiple=multiple))
+        if priorities and draws.random() <= _HIGH:
+            weight[j] = _HIGH_WEIGHT
     class_, size, seconds = (np.array(column) for column in zip(*drawn, strict=True))
     names = [templates[k].name for k in class_]
     column = found.columns(names, size)
@@ -73,7 +82,7 @@ def gavel_trace(
         kind=tuple(names),
         size=size,
         steps=np.floor(seconds * speed[:, found.clusters.index(_REFERENCE)]),
-        weight=np.ones(jobs),
+        weight=weight,
         arrival=_arrivals(rate, jobs, seed),
         types=found.clusters,
         speed=speed,
