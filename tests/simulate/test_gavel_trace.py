@@ -40,7 +40,9 @@ def test_means_in_the_published_window() -> None:
         assert trace.seconds()[WINDOW].mean() / 3600 == pytest.approx(fastest, abs=0.005)
 
 
-@pytest.mark.parametrize("bad", [{"rate": 0.0}, {"rate": np.nan}, {"jobs": 0}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "bad", [{"rate": 0.0}, {"jobs": 0}, {"jobs": 10**8}, {"seed": -1}, {"multiple": "no"}]
+)
 def test_numbers_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InputError):
         gavel_trace(**bad, synthetic=True)  # type: ignore[arg-type]
