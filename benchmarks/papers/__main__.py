@@ -38,8 +38,9 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     given = parser.parse_args(arguments)
     chosen = _chosen(parser, PAPERS[given.paper], given.item)
     if given.list:
+        width = max(len(item.name) for item in chosen) + 2
         for item in chosen:
-            print(f"{item.name:<22}{item.claim}")
+            print(f"{item.name:<{width}}{item.claim}")
         return 0
     for item in chosen:
         row = _checked(item, quick=given.quick)

@@ -81,3 +81,28 @@ def test_unknown_names_and_options_are_refused() -> None:
         named("lass")
     with pytest.raises(InputError, match="unknown key 'by_sped'"):
         named("las", by_sped=True)
+
+
+@pytest.mark.parametrize("given", ["no", "false", 0, 3, None])
+def test_an_option_that_is_true_or_false_takes_nothing_else(given: object) -> None:
+    with pytest.raises(InputError, match="by_speed of policy las"):
+        named("las", by_speed=given)
+
+
+def test_a_file_that_ends_the_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(DataError, match="raises SystemExit"):
+        named(f"{path}:policy")
+    path.write_text("import sys\ndef policy(snapshot):\n    sys.exit(0)\n")
+    with pytest.raises(DataError, match="raises SystemExit"):
+        named(f"{path}:policy")(random_jobs(0))
+
+
+def test_what_a_file_prints_goes_to_the_error_stream(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(MINE.replace("    time = ", "    print('two')\n    time = ") + "print('one')\n")
+    named(f"{path}:policy")(random_jobs(0))
+    assert capsys.readouterr() == ("", "one\ntwo\n")

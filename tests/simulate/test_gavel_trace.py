@@ -47,7 +47,9 @@ def test_a_fifth_of_the_jobs_has_high_priority() -> None:
     assert set(gavel_trace(jobs=100, synthetic=True).weight) == {1.0}
 
 
-@pytest.mark.parametrize("bad", [{"rate": 0.0}, {"rate": np.nan}, {"jobs": 0}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "bad", [{"rate": 0.0}, {"jobs": 0}, {"jobs": 10**8}, {"seed": -1}, {"multiple": "no"}]
+)
 def test_numbers_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InputError):
         gavel_trace(**bad, synthetic=True)  # type: ignore[arg-type]

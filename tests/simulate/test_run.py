@@ -229,3 +229,29 @@ def test_a_start_costs_its_seconds() -> None:
 def test_starts_that_take_a_round_are_refused(length: float, lost: float) -> None:
     with pytest.raises(InputError, match="restart_seconds"):
         run(on_one([9]), ONE, policies.fifo(), round_seconds=length, restart_seconds=lost)
+
+
+def test_a_job_of_endless_rounds_is_refused() -> None:
+    with pytest.raises(InputError, match=r"job 'j0' takes 2\.78e\+12 rounds"):
+        run(on_one([1e15]), ONE, policies.fifo())
+    assert run(on_one([1e15]), ONE, policies.fifo(), round_seconds=0).makespan == 1e15
+
+
+def test_whole_steps_are_true_or_false() -> None:
+    with pytest.raises(InputError, match="whole_steps"):
+        run(on_one([10]), ONE, policies.fifo(), whole_steps="no")  # type: ignore[call-overload]
+
+
+def test_a_value_of_a_decision_is_a_number() -> None:
+    def worded(snapshot: JobsSnapshot) -> Shares:
+        return replace(policies.fifo()(snapshot), value="much")  # type: ignore[arg-type]
+
+    with pytest.raises(InputError, match="not numeric"):
+        run(on_one([10]), ONE, worded)
+
+
+def test_between_two_infinite_numbers_is_no_gap() -> None:
+    def endless(snapshot: JobsSnapshot) -> Shares:
+        return replace(policies.fifo()(snapshot), value=np.inf, bound=np.inf)
+
+    assert run(on_one([10]), ONE, endless).rounds["gap"].isna().all()

@@ -97,3 +97,18 @@ def test_other_formats_need_a_cluster() -> None:
     assert scenario({"trace": {"file": "x.trace"}}).make_cluster().types == ("v100", "p100", "k80")
     with pytest.raises(InputError, match=r"scenario\.cluster"):
         scenario({"cluster": {"file": "x", "kind": "openb"}})
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"trace": {"file": 5}},
+        {"trace": {"file": ["a"]}},
+        {"trace": {"file": "a.csv", "format": []}},
+        {"trace": {"file": "a.csv", "speeds": 3}},
+        {"cluster": {"file": 4}},
+    ],
+)
+def test_a_name_of_a_file_is_text(bad: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="allowed: text"):
+        scenario(bad)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,9 @@ def named(name: str, **options: Any) -> Policy:
             allowed=f"options {', '.join(needed)}",
             remedy=f"give {missing[0]}",
         )
+    for option, value in options.items():
+        if option in known and isinstance(known[option].default, bool):
+            checks.flag(value, f"{option} of policy {name}", ", in TOML true or false")
     return make(**options)
 
 
@@ -138,8 +143,9 @@ def from_file(path: Path, function: str) -> Callable[..., Any]:
         )
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises
+        with redirect_stdout(sys.stderr):  # standard output is for results
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # whatever the user's file raises
         raise DataError(
             f"raises {type(error).__name__}: {error}",
             where=f"policy {path}",
@@ -162,10 +168,11 @@ def _guarded(policy: Callable[..., Any], path: Path, function: str) -> Callable[
 
     def guarded(snapshot: Any) -> Any:
         try:
-            return policy(snapshot)
+            with redirect_stdout(sys.stderr):
+                return policy(snapshot)
         except WalrasError:
             raise
-        except Exception as error:  # whatever the user's function raises
+        except (Exception, SystemExit) as error:  # whatever the user's function raises
             lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)[1:]]
             raise DataError(
                 f"raises {type(error).__name__}: {error}",

@@ -68,10 +68,13 @@ class Shares:
             made = np.array(self.time, np.float64)
             pair = np.array(self.pair, np.int64)
             pair_time = np.array(self.pair_time, np.float64)
+            float(self.value), float(self.bound)
             notes = {str(k): np.array(v, np.float64) for k, v in dict(self.notes).items()}
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"is not numeric: {error}", where="Shares.time", allowed="(N, T) shares of time"
+                f"is not numeric: {error}",
+                where="Shares",
+                allowed="numbers: (N, T) shares of time, and one value and bound",
             ) from error
         if not len(pair) and not pair_time.size:
             pair_time = np.zeros((0, len(self.types)))

@@ -61,8 +61,9 @@ def gavel_trace(
         ([0.0, 489.0, 1904.0], [1, 1, 1])
     """
     rate = checks.number(rate, "rate", above=0.0)
-    jobs = checks.whole(jobs, "jobs", 1)
+    jobs = checks.whole(jobs, "jobs", 1, 10**7)
     seed = checks.whole(seed, "seed")
+    multiple, sharing = checks.flag(multiple, "multiple"), checks.flag(sharing, "sharing")
     found = load("gavel", synthetic=synthetic)
     templates = _templates(found)
     draws = random.Random(seed + 2)

@@ -146,6 +146,8 @@ class Run:
         what it came to (``fairness``; all NaN without a decision), seconds of the policy and of the
         simulator (``overhead``), busy worker-seconds by type.
         """
+        with np.errstate(invalid="ignore"):  # of two infinite ones there is none
+            gap = np.abs(self.value - self.bound) / np.maximum(np.abs(self.value), _TINY)
         columns = {
             "at": self.round_at,
             "active": self.active.astype(np.int64),
@@ -154,7 +156,7 @@ class Run:
             "refused": self.refused.astype(np.int64),
             "value": self.value,
             "bound": self.bound,
-            "gap": np.abs(self.value - self.bound) / np.maximum(np.abs(self.value), _TINY),
+            "gap": gap,
             "fairness": self.fairness,
             "seconds": self.policy_seconds,
             "overhead": self.overhead_seconds,

@@ -24,6 +24,7 @@ from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
 _CHUNK = 1024  # rounds between two looks at progress
+_MOST_ROUNDS = 1e9  # of one job
 _TELL = 0.2  # seconds between two calls of on_progress
 
 Measured = slice | Sequence[int] | Bools | Longs | None
@@ -147,7 +148,9 @@ def run(
         checks.whole(seed, "seed"),
     )
     lost = world.state.clock[RESTART] = _restart(restart_seconds, length)
-    if length and whole_steps:
+    if length:
+        _check_rounds(world, length)
+    if checks.flag(whole_steps, "whole_steps") and length:
         _check_steps(world, length, lost)
     books = _Books(RoundsLog(len(cluster.types)), Ledger(kept=ledger))
     ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
@@ -213,6 +216,19 @@ def _restart(given: float, length: float) -> float:
     if not length:
         return checks.number(given, where, 0.0, 0.0, remedy=remedy)
     return checks.number(given, where, 0.0, below=length, remedy=remedy)
+
+
+def _check_rounds(world: World, length: float) -> None:
+    """Refuse a measured job that would not end within any number of rounds that a computer runs."""
+    rounds = world.trace.steps / world.jobs.speed.max(axis=1) / length
+    j = int(np.argmax(np.where(world.jobs.measured, rounds, 0.0)))
+    if rounds[j] > _MOST_ROUNDS:
+        raise InputError(
+            f"is {length:g}, of which job {world.trace.name[j]!r} takes {rounds[j]:.3g} rounds",
+            where="round_seconds",
+            allowed=f"rounds of which a job takes at most {_MOST_ROUNDS:g}",
+            remedy="take longer rounds or round_seconds=0, or correct the job's steps",
+        )
 
 
 def _check_steps(world: World, length: float, lost: float) -> None:

@@ -255,6 +255,8 @@ def scenario(given: Mapping[str, Any]) -> Scenario:
     trace, settings = dict(given.get("trace", {})), dict(given.get("run", {}))
     drawn = tables.DRAW if placed else _TRACE
     checks.known_keys(trace, _FILE if "file" in trace else drawn, "scenario.trace")
+    for name in {"file", "format", "speeds"} & set(trace):
+        checks.text(trace[name], f"scenario.trace.{name}")
     checks.known_keys(settings, tables.RUN if placed else _RUN, "scenario.run")
     measured = settings.get("measured")
     if measured is not None:
@@ -269,6 +271,7 @@ def scenario(given: Mapping[str, Any]) -> Scenario:
     cluster = dict(given.get("cluster", {}))
     if "file" in cluster and not placed:
         checks.known_keys(cluster, ("file", "format"), "scenario.cluster")
+        checks.text(cluster["file"], "scenario.cluster.file")
     policy = {"name": "exchange" if placed else "fifo"} | dict(given.get("policy", {}))
     default = tables.CLUSTER if placed else {} if _lacks_types(trace) else _GAVEL
     return Scenario(trace, cluster or dict(default), policy, settings, world)

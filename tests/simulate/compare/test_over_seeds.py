@@ -143,3 +143,14 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(DataError):
         compare(trace, ONE, {"fifo": fifo}, folder=tmp_path / "file")
+
+
+@pytest.mark.parametrize("seeds", [[], [0, 0]])
+def test_a_seed_is_there_once(seeds: list[int]) -> None:
+    with pytest.raises(InputError, match="seeds"):
+        compare(DRAWN, CLUSTER, POLICIES, seeds=seeds, processes=1)
+
+
+def test_no_policy_is_named_as_the_bound() -> None:
+    with pytest.raises(InputError, match="row of bounds"):
+        compare(DRAWN, CLUSTER, {NO_POLICY: fifo}, processes=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.simulate.small import ONE, on_one
 
 from walras.policies import fifo
@@ -37,3 +38,25 @@ def test_a_run_without_its_seconds_is_still_there(tmp_path: Path) -> None:
 def test_no_folder_keeps_nothing() -> None:
     Store(None).write("run", run(on_one([100.0]), ONE, fifo()), 1.0)
     assert Store(None).read("run") is None
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        *(None, b"", b"5", b"[]", b"\xff\xfe", b'["makespan"]', b'{"makespan": 3}'),
+        *(b'{"seconds": "a"', b'{"makespan": "a", "mean_completion": null, "seconds": []}'),
+    ],
+)
+def test_a_damaged_file_is_not_there(tmp_path: Path, damaged: bytes | None) -> None:
+    store = Store(tmp_path)
+    store.write("run", run(on_one([100.0]), ONE, fifo()), 1.5)
+    for name in ("run", "bound"):
+        path = tmp_path / f"{name}.json"
+        path.unlink(missing_ok=True)
+        path.mkdir() if damaged is None else path.write_bytes(damaged)
+    found = store.read("run")
+    assert found is not None
+    assert np.isnan(found[1])
+    assert store.read("bound") is None
+    (tmp_path / "run.npz").write_bytes(damaged or b"PK")
+    assert store.read("run") is None

@@ -58,3 +58,9 @@ def test_files_are_found_from_the_folder(tmp_path: Path) -> None:
     path.write_text("[trace\n", "utf-8")
     with pytest.raises(DataError):
         read_study(path)
+
+
+@pytest.mark.parametrize("rates", [["a"], [[1.0]], [2.0, float("nan")], [2.0, 2.0000001], [0]])
+def test_rates_are_numbers_that_differ(rates: list[Any]) -> None:
+    with pytest.raises(InputError, match=r"study\.trace\.rate"):
+        study({"trace": {"rate": rates}})

@@ -60,3 +60,13 @@ def test_a_map_of_the_user_takes_the_place_of_the_formats(tmp_path: Path) -> Non
     assert load_trace(path).kind == ("1",)
     assert load_trace(path, columns={"queue": "kind"}).kind == ("3",)
     assert load_trace(path, columns={"requested_time": "seconds"}).steps.tolist() == [90.0]
+
+
+@pytest.mark.parametrize(
+    "bad", [{"columns": 3}, {"columns": {"id": 3}}, {"types": 3}, {"types": {"a": "x"}}]
+)
+def test_maps_are_maps(tmp_path: Path, bad: dict[str, Any]) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text("id,arrival,seconds\na,0,60\n")
+    with pytest.raises(InputError, match=next(iter(bad))):
+        import_trace(path, **bad)

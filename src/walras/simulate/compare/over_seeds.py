@@ -22,7 +22,13 @@ from walras.machine import cores
 from walras.progress import OnProgress, Progress
 from walras.simulate.cluster import Cluster
 from walras.simulate.compare.case import Bound, Case, MakePolicy
-from walras.simulate.compare.comparison import Bounds, Comparison, rows_of, rows_of_bounds
+from walras.simulate.compare.comparison import (
+    NO_POLICY,
+    Bounds,
+    Comparison,
+    rows_of,
+    rows_of_bounds,
+)
 from walras.simulate.compare.pace import Pace
 from walras.simulate.compare.store import Store
 from walras.simulate.result import Run
@@ -233,6 +239,13 @@ def _cases(
             allowed="name -> function that makes a policy, at least one",
             remedy='write {"fifo": wl.policies.fifo}',
         )
+    if NO_POLICY in policies:
+        raise InputError(
+            f"names one {NO_POLICY!r}",
+            where="policies",
+            allowed="any other name: this one is of the row of bounds",
+            remedy="give it another label",
+        )
     named = traces if isinstance(traces, Mapping) else {"trace": traces}
     for seed in seeds:
         for name, given in named.items():
@@ -246,7 +259,15 @@ def _cases(
 def _seeds(given: int | Sequence[int]) -> Sequence[int]:
     if isinstance(given, int):
         return range(checks.whole(given, "seeds", 1, 10**6))
-    return [checks.whole(seed, f"seeds[{k}]") for k, seed in enumerate(given)]
+    found = [checks.whole(seed, f"seeds[{k}]") for k, seed in enumerate(given)]
+    if not found or len(set(found)) < len(found):
+        raise InputError(
+            f"is {checks.shown(list(given))}" if not found else "has a seed twice",
+            where="seeds",
+            allowed="at least one whole number, each once",
+            remedy="give seeds=[0, 1, 2]",
+        )
+    return found
 
 
 def _processes(given: int | None, cases: Sequence[Case]) -> int:

@@ -57,16 +57,14 @@ class Store:
         """The result of a case and its seconds; None where it is not there or damaged."""
         if self._folder is None:
             return None
-        noted = {}
-        with suppress(OSError, ValueError):
-            noted = json.loads((self._folder / f"{key}.json").read_text("utf-8"))
-        if "makespan" in noted:
-            bounds = StoredBounds(noted["mean_completion"], noted["makespan"])
-            return bounds, noted.get("seconds", float("nan"))
+        noted = _numbers(self._folder / f"{key}.json")
+        seconds = noted.get("seconds", float("nan"))
+        if {"mean_completion", "makespan"} <= set(noted):
+            return StoredBounds(noted["mean_completion"], noted["makespan"]), seconds
         with suppress(DataError):
             found = saving.load(self._folder / f"{key}.npz")
             if isinstance(found, Run):
-                return found, noted.get("seconds", float("nan"))
+                return found, seconds
         return None
 
     def write(self, key: str, found: Run | Bounds, seconds: float) -> None:
@@ -83,3 +81,12 @@ class Store:
         else:
             noted |= {"mean_completion": found.mean_completion, "makespan": found.makespan}
         write_text(self._folder / f"{key}.json", json.dumps(noted))
+
+
+def _numbers(path: Path) -> dict[str, float]:
+    """The numbers of a JSON file by name; none where it is not there or damaged."""
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(path.read_text("utf-8"))
+        if isinstance(found, dict):
+            return {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
+    return {}

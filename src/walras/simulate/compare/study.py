@@ -161,11 +161,7 @@ def study(tables: Mapping[str, Any]) -> Study:
         )
     policies = _policies(tables.get("policy", {"name": "fifo"}))
     rates = trace.get("rate", [])
-    traces = (
-        {f"{rate:g} jobs/h": trace | {"rate": rate} for rate in rates}
-        if isinstance(rates, list) and rates
-        else {"trace": trace}
-    )
+    traces = _by_rate(trace, rates) if isinstance(rates, list) and rates else {"trace": trace}
     rest = {name: table for name, table in tables.items() if name not in ("policy", "trace", "run")}
     made = {
         label: scenario({**rest, "trace": table, "run": run}) for label, table in traces.items()
@@ -179,6 +175,23 @@ def study(tables: Mapping[str, Any]) -> Study:
         )
     whole = [checks.whole(seed, f"study.run.seeds[{k}]") for k, seed in enumerate(seeds)]
     return Study(policies, made, tuple(whole))
+
+
+def _by_rate(trace: Mapping[str, Any], rates: list[Any]) -> dict[str, dict[str, Any]]:
+    """Label -> table of a trace, one each rate."""
+    found: dict[str, dict[str, Any]] = {}
+    for k, given in enumerate(rates):
+        where = f"study.trace.rate[{k}]"
+        rate = checks.number(given, where, above=0.0)
+        if f"{rate:g} jobs/h" in found:
+            raise InputError(
+                f"is {rate:g}, as one before",
+                where=where,
+                allowed="rates that differ in the first six digits",
+                remedy="state each once",
+            )
+        found[f"{rate:g} jobs/h"] = dict(trace) | {"rate": rate}
+    return found
 
 
 def _policies(given: object) -> dict[str, dict[str, Any]]:

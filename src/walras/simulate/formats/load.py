@@ -141,11 +141,18 @@ def format_of(path: Path) -> str:
     return _BY_ENDING.get(endings[-1] if endings else "", "gavel")
 
 
-def _columns_of(
-    chosen: Format, given: Mapping[str, str] | None, own: Sequence[str]
-) -> dict[str, str]:
+def _columns_of(chosen: Format, given: object, own: Sequence[str]) -> dict[str, str]:
     """Column -> field: the user's, then the format's, then columns that are named as fields."""
+    if not isinstance(given, Mapping | None):
+        raise InputError(
+            f"is {checks.shown(given)}",
+            where="columns",
+            allowed="column of the file -> field",
+            remedy='write columns={"gpus": "size"}',
+        )
     made = dict(given or {})
+    for column, name in made.items():
+        checks.text(name, f"columns[{column!r}]")
     for column, name in (*chosen.columns.items(), *((name, name) for name in own)):
         known = name in FIELDS or name.startswith(SPEED)
         if known and name not in made.values() and column not in made and column in own:
@@ -153,10 +160,10 @@ def _columns_of(
     return made
 
 
-def _types_of(given: Types | None) -> dict[str, float] | None:
+def _types_of(given: object) -> dict[str, float] | None:
     if given is None:
         return None
-    if isinstance(given, str) or not given:
+    if not isinstance(given, Sequence | Mapping) or isinstance(given, str) or not given:
         raise InputError(
             f"is {checks.shown(given)}",
             where="types",
