@@ -48,7 +48,15 @@ def test_a_fifth_of_the_jobs_has_high_priority() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"rate": 0.0}, {"jobs": 0}, {"jobs": 10**8}, {"seed": -1}, {"multiple": "no"}]
+    "bad",
+    [
+        {"rate": 0.0},
+        {"jobs": 0},
+        {"jobs": 10**8},
+        {"seed": -1},
+        {"multiple": "no"},
+        {"priorities": 2},
+    ],
 )
 def test_numbers_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InputError):

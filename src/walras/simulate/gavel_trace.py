@@ -64,6 +64,7 @@ def gavel_trace(
     jobs = checks.whole(jobs, "jobs", 1, 10**7)
     seed = checks.whole(seed, "seed")
     multiple, sharing = checks.flag(multiple, "multiple"), checks.flag(sharing, "sharing")
+    priorities = checks.flag(priorities, "priorities")
     found = load("gavel", synthetic=synthetic)
     templates = _templates(found)
     draws = random.Random(seed + 2)
