@@ -7,7 +7,7 @@ import pytest
 from tests.simulate.small import ONE, equal_shares, on_one, random_trace
 
 from walras.progress import Progress
-from walras.simulate import Cluster, by_kind, run, summary
+from walras.simulate import Cluster, Failures, by_kind, run, summary
 
 
 def test_measures_follow_from_the_jobs() -> None:
@@ -20,6 +20,19 @@ def test_measures_follow_from_the_jobs() -> None:
     assert found["mean slowdown"] == pytest.approx(1260 / 720)
     assert found["moves a job"] == 1
     assert found["use of gpu"] == pytest.approx(1.0)
+
+
+def test_failures_are_counted_where_there_are_any() -> None:
+    failures = Failures(5000.0, 500.0, checkpoint=300.0, job=9000.0, max_attempts=2)
+    done = run(on_one([30_000, 20_000]), ONE, equal_shares, failures=failures)
+    found = summary(done).set_index("measure")["value"]
+    assert found["outages"] == len(done.outages) > 0
+    assert found["failed for good"] == done.state.count("failed")
+    assert found["stopped by workers"] == done.frame()["stopped"].sum() > 0
+    assert found["failed by themselves"] == done.failures.sum() > 0
+    assert found["lost to failures"] * 3600 == pytest.approx(done.lost.sum())
+    assert found["gpu up"] < 1.0
+    assert "outages" not in set(summary(run(on_one([9]), ONE, equal_shares))["measure"])
 
 
 def test_a_run_without_ends_has_no_times() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from walras import DataError, InputError
-from walras.simulate import Cluster
+from walras.simulate import Cluster, Failures
 from walras.simulate.scenario import EXAMPLE, Scenario, read_scenario, scenario
 
 
@@ -112,3 +112,12 @@ def test_other_formats_need_a_cluster() -> None:
 def test_a_name_of_a_file_is_text(bad: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="allowed: text"):
         scenario(bad)
+
+
+def test_failures_are_a_table_of_the_run() -> None:
+    table = {"between": {"v100": 36_000}, "checkpoint": 1800}
+    made = scenario({"run": {"failures": table}})
+    assert made.settings["failures"] == Failures({"v100": 36_000}, checkpoint=1800)
+    for bad, said in (({"betwen": 1}, "did you mean 'between'"), (5, "a table")):
+        with pytest.raises(InputError, match=said):
+            scenario({"run": {"failures": bad}})

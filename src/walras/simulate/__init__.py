@@ -21,6 +21,7 @@ from walras.simulate.offered_load import OfferedLoad, check_load
 from walras.simulate.placed import Outage, PlacedRun, Slots, TaskTrace, draw_tasks
 from walras.simulate.result import STATES, Run
 from walras.simulate.run import run
+from walras.simulate.time_shared.failures import Failures
 from walras.simulate.trace import Trace
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "UNFAIR",
     "Cluster",
     "Comparison",
+    "Failures",
     "Format",
     "Imported",
     "OfferedLoad",

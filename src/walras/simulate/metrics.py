@@ -24,7 +24,9 @@ def summary(run: Run) -> pd.DataFrame:
         :data:`UNFAIR`; :func:`finish_time_ratios` by the jobs there), moves a job, makespan, use of
         each type, decisions and refused ones, their mean fairness (Jain's index of what each came
         to) and the mean and largest gap of those with a bound, seconds of the policy and of the
-        simulator. NaN where there is nothing to count.
+        simulator; where something failed also the share of the time that each type was up, outages,
+        and of all measured jobs those that failed for good, how often one was stopped by a failure
+        or failed by itself, and the hours that they undid. NaN where there is nothing to count.
 
     Example:
         >>> import walras as wl
@@ -55,6 +57,7 @@ def summary(run: Run) -> pd.DataFrame:
         ("moves a job", _mean(run.moves[chosen]), ""),
         ("makespan", run.makespan / 3600, "h"),
         *((f"use of {name}", float(share), "") for name, share in run.utilisation.items()),
+        *_failures(run),
         ("rounds", float(len(run.round_at)), ""),
         ("decisions", float(run.decisions.sum()), ""),
         ("refused decisions", float(run.refused.sum()), ""),
@@ -65,6 +68,21 @@ def summary(run: Run) -> pd.DataFrame:
         ("simulator", float(run.overhead_seconds.sum()), "s"),
     ]
     return pd.DataFrame(rows, columns=["measure", "value", "unit"])
+
+
+def _failures(run: Run) -> list[tuple[str, float, str]]:
+    """The rows about failures; none where nothing failed."""
+    hits = (run.stopped + run.failures)[run.measured]
+    if not len(run.down) and not hits.any():
+        return []
+    return [
+        *((f"{name} up", float(share), "") for name, share in run.up.items()),
+        ("outages", float(len(run.down)), ""),
+        ("failed for good", float((~np.isnan(run.failed[run.measured])).sum()), ""),
+        ("stopped by workers", float(run.stopped[run.measured].sum()), ""),
+        ("failed by themselves", float(run.failures[run.measured].sum()), ""),
+        ("lost to failures", float(run.lost[run.measured].sum()) / 3600, "h"),
+    ]
 
 
 def by_kind(run: Run) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from walras.simulate.ledger import COLUMNS as LEDGER
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
-STATES = ("ended", "running", "waiting", "not arrived")
+STATES = ("ended", "running", "waiting", "not arrived", "failed")
 _TINY = float(np.finfo(float).tiny)
 _TIMINGS = ("policy_seconds", "overhead_seconds")
 
@@ -51,6 +51,12 @@ class Run:
         moves: (N,) how often it was stopped or moved while it ran.
         received: (N, T) seconds that it ran on each type.
         shared: (N,) seconds that it ran beside another job.
+        stopped: (N,) how often a failure of its workers stopped it.
+        failures: (N,) how often it failed by itself.
+        lost: (N,) seconds that it ran for work that failures undid.
+        undone: (N,) that work, as a share of its steps.
+        failed: (N,) when it failed for good; NaN where it did not.
+        down: (K, 4) outages: type, worker of the type (-1: all of them), begin and end, seconds.
         end: When the run stopped, seconds.
         round_at: (L,) begin of each round; rounds without jobs are left out.
         active: (L,) jobs there.
@@ -94,6 +100,12 @@ class Run:
     moves: Longs
     received: Floats
     shared: Floats
+    stopped: Longs
+    failures: Longs
+    lost: Floats
+    undone: Floats
+    failed: Floats
+    down: Floats
     end: float
     round_at: Floats
     active: Floats
@@ -188,6 +200,25 @@ class Run:
             frame[name] = np.array(names)[frame[name].astype(np.int64)]
         return frame
 
+    @cached_property
+    def outages(self) -> pd.DataFrame:
+        """One row an outage that began before the end of the run: ``type``, ``worker`` (of its
+        type, from 0; -1: all of them), ``began`` and ``ended`` in seconds.
+        """
+        frame = pd.DataFrame(self.down, columns=["type", "worker", "began", "ended"])
+        frame["type"] = np.array(self.types)[frame["type"].astype(np.int64)]
+        frame["worker"] = frame["worker"].astype(np.int64)
+        return frame
+
+    @property
+    def up(self) -> pd.Series:
+        """Share of the time that the workers of each type were up, until the end."""
+        kind, worker, began, ended = self.down.T
+        seconds = np.minimum(ended, self.end) - began
+        seconds *= np.where(worker < 0, self.workers[kind.astype(np.int64)], 1)
+        down = np.bincount(kind.astype(np.int64), seconds, len(self.types))
+        return pd.Series(1.0 - down / np.maximum(self.workers * self.end, _TINY), self.types)
+
     def save_ledger(self, path: str | Path) -> None:
         """Write the ledger as CSV, or as Parquet where the name ends in ``.parquet``.
 
@@ -203,11 +234,12 @@ class Run:
 
     @property
     def state(self) -> tuple[str, ...]:
-        """(N,) what became of each job: ``ended``, ``running`` (it has begun), ``waiting`` or
-        ``not arrived``.
+        """(N,) what became of each job: ``ended``, ``running`` (it has begun), ``waiting``,
+        ``not arrived`` or ``failed`` (its attempts are used up).
         """
         kind = np.where(np.isnan(self.began), 2, np.where(np.isnan(self.ended), 1, 0))
         kind[(self.arrival > self.end) & np.isnan(self.began)] = 3
+        kind[~np.isnan(self.failed)] = 4
         return tuple(STATES[k] for k in kind)
 
     def frame(self) -> pd.DataFrame:
@@ -216,7 +248,9 @@ class Run:
         Returns:
             Columns ``kind``, ``size``, ``arrival``, ``began``, ``ended``, ``completion``,
             ``fastest``, ``slowdown`` (completion by fastest), ``done``, ``moves``, ``measured``,
-            ``state``, ``shared`` (seconds beside another job), and the seconds on each type.
+            ``state``, ``shared`` (seconds beside another job), the seconds on each type, and
+            ``stopped``, ``failures``, ``lost`` (seconds), ``undone`` and ``failed``: what failures
+            did to it.
         """
         completion = self.ended - self.arrival
         columns = {
@@ -235,6 +269,8 @@ class Run:
         }
         columns["shared"] = self.shared
         columns |= {f"on {t}": self.received[:, k] for k, t in enumerate(self.types)}
+        harmed = ("stopped", "failures", "lost", "undone", "failed")
+        columns |= {name: getattr(self, name) for name in harmed}
         return pd.DataFrame(columns, index=pd.Index(self.name, name="job"))
 
     def save(self, path: str | Path) -> None:

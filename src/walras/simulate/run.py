@@ -18,8 +18,10 @@ from walras.simulate.placed import PlacedRun, Placer, Slots, TaskTrace, run_plac
 from walras.simulate.result import Run
 from walras.simulate.rounds_log import COLUMNS, RoundsLog
 from walras.simulate.time_shared import Policy, World, exact_shares
+from walras.simulate.time_shared.failures import Failures, faults_of, outages_until
+from walras.simulate.time_shared.faults import Faults
 from walras.simulate.time_shared.slices import DECIDE, ENDED, run_rounds
-from walras.simulate.time_shared.state import CHANGED, MEASURED, NOW, RESTART, ROUND
+from walras.simulate.time_shared.state import MEASURED, NOW, RESTART, ROUND
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
@@ -42,6 +44,7 @@ def run(
     measured: Measured = None,
     between_decisions: float = 1920.0,
     restart_seconds: float = 0.0,
+    failures: Failures | None = None,
     whole_steps: bool = True,
     ledger: bool = False,
     on_progress: OnProgress | None = None,
@@ -71,6 +74,7 @@ def run(
     measured: Measured = None,
     between_decisions: float = 1920.0,
     restart_seconds: float = 0.0,
+    failures: Failures | None = None,
     whole_steps: bool = True,
     ledger: bool = False,
     on_progress: OnProgress | None = None,
@@ -100,12 +104,16 @@ def run(
             breaks a rule places nothing.
         round_seconds: Length of a round, seconds; 0 realises shares exactly, and decides at every
             arrival and end.
-        seed: Of the order in which rounds fill types where the policy knows no speeds; for
-            ``Slots``, of the runs that fail.
+        seed: Of failures, and of the order in which rounds fill types where the policy knows no
+            speeds; for ``Slots``, of the runs that fail.
         measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
         between_decisions: Least seconds between two decisions; not for ``Slots``.
         restart_seconds: Seconds of a round that a job loses where it begins, or goes on after it
             was stopped or moved; less than a round; not for ``Slots``.
+        failures: Workers that fail and return, and jobs that fail, in rounds: the same ones for
+            every policy. A job that one stops goes on in a later round, and begins anew; a policy
+            is asked of workers that are up, and again once their number has changed. None: nothing
+            fails. ``Slots`` have outages of their own.
         whole_steps: Whether a round does whole steps of a job, as training does; not for ``Slots``.
         ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
             on ``Slots`` always does.
@@ -113,7 +121,8 @@ def run(
             counts measured jobs that have ended; True stops the run there.
 
     Returns:
-        The run. Where jobs are left that nothing will ever run, it ends and lists them.
+        The run. It lists the jobs that have failed for good; where others are left that nothing
+        will ever run, it ends and lists them.
 
     Raises:
         InputError: A job can run nowhere, a number is out of range, or a round is too short for a
@@ -152,6 +161,8 @@ def run(
         _check_rounds(world, length)
     if checks.flag(whole_steps, "whole_steps") and length:
         _check_steps(world, length, lost)
+    if failures is not None:
+        world.faults = _faults(failures, world, length, checks.whole(seed, "seed"))
     books = _Books(RoundsLog(len(cluster.types)), Ledger(kept=ledger))
     ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
     (_in_rounds if length else _exactly)(world, policy, books, ticker, whole_steps)
@@ -231,6 +242,18 @@ def _check_rounds(world: World, length: float) -> None:
         )
 
 
+def _faults(given: object, world: World, length: float, seed: int) -> Faults:
+    failures = checks.of_kind(given, Failures, "failures", "walras.simulate.Failures")
+    if not length:
+        raise InputError(
+            "is given, and rounds have no length",
+            where="failures",
+            allowed="runs in rounds",
+            remedy="take rounds of some seconds, or leave failures out",
+        )
+    return faults_of(failures, world.trace, world.cluster, _alone(world), seed)
+
+
 def _check_steps(world: World, length: float, lost: float) -> None:
     """Refuse rounds in which a job, alone or beside another one, never gets anything done."""
     for speed in (world.jobs.speed, world.paired):
@@ -278,7 +301,7 @@ def _in_rounds(world: World, policy: Policy, books: _Books, ticker: _Ticker, who
             world.jobs,
             world.state,
             world.pairs,
-            world.workers,
+            world.faults,
             world.orders,
             rows[:most],
             whole,
@@ -289,14 +312,14 @@ def _in_rounds(world: World, policy: Policy, books: _Books, ticker: _Ticker, who
             return
         if why == DECIDE:
             _ask(world, policy, books)
-        elif not rows[count - 1, 2] and not world.to_come and not world.state.counts[CHANGED]:
+        elif not (rows[count - 1, 2] or world.to_come or world.repairs or world.changed):
             return  # nothing runs, nothing will change
 
 
 def _exactly(world: World, policy: Policy, books: _Books, ticker: _Ticker, whole: bool) -> None:
     del whole
     while world.waits and exact_shares.admit(world):
-        if world.state.counts[CHANGED]:
+        if world.changed:
             _ask(world, policy, books)
         began = time.perf_counter()
         row = exact_shares.advance(world)
@@ -323,7 +346,8 @@ def _close(world: World, books: _Books) -> None:
 
 def _result(world: World, books: _Books, policy: Policy, seed: int) -> Run:
     _close(world, books)
-    trace, rows = world.trace, books.log.arrays()
+    trace, rows, faults = world.trace, books.log.arrays(), world.faults
+    end = float(world.state.clock[NOW])
     lines = [f"{at:g} s: {violation}" for at, violation in world.violations]
     return Run(
         policy=world.policy or getattr(policy, "__name__", type(policy).__name__),
@@ -341,11 +365,17 @@ def _result(world: World, books: _Books, policy: Policy, seed: int) -> Run:
         measured=world.jobs.measured,
         began=world.state.began,
         ended=world.state.ended,
-        done=1.0 - world.state.left / trace.steps,
+        done=1.0 - (world.state.left + faults.dropped) / trace.steps,
         moves=world.state.moves,
         received=world.state.received,
         shared=world.state.shared,
-        end=float(world.state.clock[NOW]),
+        stopped=faults.stopped,
+        failures=faults.failures,
+        lost=faults.lost,
+        undone=faults.undone / trace.steps,
+        failed=faults.failed,
+        down=outages_until(faults, end),
+        end=end,
         round_at=rows["at"],
         active=rows["active"],
         running=rows["running"],

@@ -20,6 +20,7 @@ from walras.simulate.formats.nodes import load_cluster
 from walras.simulate.formats.registry import FORMATS
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.placed import Slots, TaskTrace, draw_tasks, tables
+from walras.simulate.time_shared.failures import Failures
 from walras.simulate.trace import Trace
 
 EXAMPLE = """\
@@ -53,6 +54,7 @@ _RUN = (
     "round_seconds",
     "between_decisions",
     "restart_seconds",
+    "failures",
     "seed",
     "measured",
     "whole_steps",
@@ -70,7 +72,8 @@ class Scenario:
         cluster: Type -> number of workers; or ``{"file": path}`` with ``format`` as in
             :func:`walras.simulate.load_cluster`.
         policy: ``{"name": ...}`` with the policy's options.
-        run: Arguments of :func:`walras.simulate.run`; ``measured`` is (first, end) or None.
+        run: Arguments of :func:`walras.simulate.run`; ``measured`` is (first, end) or None, and
+            ``failures`` a table of the fields of :class:`walras.simulate.Failures`.
         world: ``kind``: ``time_shared``, or ``placed`` for tasks on clusters with slots. Then a
             trace that is drawn has the arguments of :func:`walras.simulate.draw_tasks`, the cluster
             is of slots, and the world has rules and fields of :class:`walras.simulate.Slots`.
@@ -182,6 +185,8 @@ class Scenario:
         made = dict(self.run)
         if made.get("measured") is not None:
             made["measured"] = slice(*made["measured"])
+        if "failures" in made:
+            made["failures"] = Failures(**made["failures"])
         return made
 
 
@@ -268,6 +273,9 @@ def scenario(given: Mapping[str, Any]) -> Scenario:
                 allowed="[first, end]: whole numbers from 0",
                 remedy="leave it out to measure every job",
             )
+    if "failures" in settings:
+        table = checks.of_kind(settings["failures"], dict, "scenario.run.failures", "a table")
+        checks.known_keys(table, tuple(Failures.__dataclass_fields__), "scenario.run.failures")
     cluster = dict(given.get("cluster", {}))
     if "file" in cluster and not placed:
         checks.known_keys(cluster, ("file", "format"), "scenario.cluster")

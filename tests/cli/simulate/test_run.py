@@ -44,6 +44,18 @@ def test_json_has_the_measures_the_classes_or_the_jobs(tmp_path: Path) -> None:
     assert {row["state"] for row in jobs} == {"ended"}
 
 
+def test_failures_are_options() -> None:
+    rules = ("--failures", "between=200000", "--failures", "checkpoint=1800", "--seed", "1")
+    result = _run(*DRAWN, *rules, "--restart-seconds", "30", "-o", "json")
+    assert result.exit_code == 0, result.output
+    values = {row["measure"]: row["value"] for row in json.loads(result.stdout)}
+    assert values["outages"] > 0
+    assert values["ended"] == 20
+    bad = _run(*DRAWN, "--failures", "between=-5")
+    assert isinstance(bad.exception, wl.InputError)
+    assert "Failures.between" in str(bad.exception)
+
+
 def test_the_ledger_is_a_file(tmp_path: Path) -> None:
     result = _run(*DRAWN, "--policy", "las", "--ledger", str(tmp_path / "ledger.csv"))
     assert result.exit_code == 0, result.output

@@ -46,3 +46,18 @@ def test_tables_and_states() -> None:
     rows = wl.simulate.summary(run).set_index("measure")["value"]
     assert rows["ended"] == 1.0
     assert rows["use of cluster 0"] == pytest.approx(1.0)
+
+
+def test_runs_that_failed_or_were_lost_are_counted() -> None:
+    tasks = TaskTrace.of(["a", "b"], seconds=[[100.0], [100.0]], chance=[[1.0], [0.0]])
+    slots = Slots({"east": 2}, outages=[("east", 40.0, 50.0, "down"), ("east", 9e5)])
+    run = wl.simulate.run(tasks, slots, wl.policies.first_fit(), round_seconds=0)
+    assert run.failures.tolist() == [0, 3]
+    assert run.stopped[0] == 1
+    assert run.lost[0] == 40.0
+    assert run.undone[0] == pytest.approx(0.4)
+    assert run.received.sum(axis=1).tolist() == [140.0, pytest.approx(run.lost[1])]
+    assert np.isnan(run.failed[0])
+    assert run.failed[1] == run.settled[1]
+    assert run.outages.to_numpy().tolist() == [["east", -1, 40.0, 50.0]]
+    assert run.up["east"] == pytest.approx(1 - 10.0 / run.end)

@@ -46,6 +46,8 @@ Examples:
 
   walras simulate run --trace log.swf --cluster cpu=128 --export results
 
+  walras simulate run --failures between=360000 --failures checkpoint=1800
+
   walras simulate run config.toml --policy my_policy.py:policy -o json
 
   walras simulate run --world placed --draw tasks=500 --policy first_fit
@@ -80,7 +82,16 @@ def run_command(
     between_decisions: Annotated[
         float | None, typer.Option(help="Least seconds between decisions.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the order of types.")] = None,
+    restart_seconds: Annotated[
+        float | None, typer.Option(help="Seconds that a start costs a job.")
+    ] = None,
+    failures: Annotated[
+        list[str] | None,
+        typer.Option(help="between=S, repair=S, checkpoint=S, job=S or max_attempts=N."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of failures, and of the order of types.")
+    ] = None,
     measured: Annotated[
         str | None, typer.Option(help="FIRST:END of the jobs that are measured.")
     ] = None,
@@ -102,6 +113,8 @@ def run_command(
     rules = {
         "round_seconds": round_seconds,
         "between_decisions": between_decisions,
+        "restart_seconds": restart_seconds,
+        "failures": key_values(failures, "failures", value_of) or None,
         "seed": seed,
         "measured": range_of(measured),
     }

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from walras.simulate.placed.slots import Slots
 from walras.simulate.placed.world import (
+    BAD,
     EXPIRED,
     FAILED,
     GOING,
     GOOD,
+    LOST,
     NEW,
     OUTCOMES,
     QUEUED,
@@ -61,6 +64,12 @@ class PlacedRun(Run):
         moves: (N,) runs after the first one.
         shared: (N,) zeros: no two tasks share a slot.
         received: (N, M) seconds that it ran on each cluster.
+        stopped: (N,) runs lost with their cluster.
+        failures: (N,) runs that failed.
+        lost: (N,) seconds of those runs.
+        undone: (N,) the same as a share of its seconds there, in all.
+        failed: (N,) when it failed for good; NaN where it did not.
+        down: (K, 4) outages: cluster, -1 for all its slots, begin and end, seconds.
         end: When all measured tasks were settled, or the run was stopped, seconds.
         round_at: (L,) time of each round.
         active: (L,) tasks there.
@@ -173,6 +182,9 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
     first = _by_task(task[::-1], began[::-1], n)  # of several runs the first one counts
     ended = _by_task(task[good], until[good], n)
     room = tasks.size[:, None] <= slots.slots
+    alone = np.where(room, tasks.seconds, np.inf)
+    broken = (outcome == BAD) | (outcome == LOST)
+    vain = np.where(broken, until - began, 0.0)
     runs = np.bincount(task, minlength=n)
     work = work_between(
         rounds["at"], world.now, began, until, cluster, tasks.size[task].astype(np.float64), m
@@ -185,7 +197,7 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         size=tasks.size,
         arrival=tasks.arrival,
         weight=np.ones(n),
-        alone=np.where(room, tasks.seconds, np.inf),
+        alone=alone,
         measured=np.array(world.measured, np.bool_),
         began=first,
         ended=ended,
@@ -193,6 +205,12 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         shared=np.zeros(n),
         moves=np.maximum(runs - 1, 0),
         received=received,
+        stopped=np.bincount(task[outcome == LOST], minlength=n),
+        failures=np.bincount(task[outcome == BAD], minlength=n),
+        lost=np.bincount(task, vain, n),
+        undone=np.bincount(task, vain / alone[task, cluster], n),
+        failed=np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
+        down=_down(slots, world.now),
         end=world.now,
         round_at=rounds["at"],
         active=rounds["active"],
@@ -222,6 +240,18 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         fallback=rounds["fallback"],
         **words,
     )
+
+
+def _down(slots: Slots, end: float) -> Floats:
+    """(K, 4) rows of the outages in which a cluster was down, of those that began before the end:
+    cluster, -1 for all its slots, begin and end.
+    """
+    rows = [
+        (slots.names.index(outage.cluster), -1, outage.begin, outage.end)
+        for outage in slots.outages
+        if outage.state == "down" and outage.begin < end
+    ]
+    return np.array(rows, np.float64).reshape(len(rows), 4)
 
 
 def _by_task(task: Longs, values: Floats, n: int) -> Floats:

@@ -12,6 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from walras.kernels.compiling import compiler
+from walras.simulate.time_shared.faults import (
+    Faults,
+    count_work,
+    fail,
+    save,
+    seat,
+    seconds_until,
+    turn,
+)
 from walras.simulate.time_shared.state import (
     ACTIVE,
     CHANGED,
@@ -174,7 +183,16 @@ def _fill(
 
 
 @jit
-def _work(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, whole: bool) -> None:
+def _work(
+    waiting: Longs,
+    jobs: Jobs,
+    state: State,
+    pairs: Pairs,
+    faults: Faults,
+    row: Floats,
+    whole: bool,
+    fragile: bool,
+) -> None:
     """Let each job with a place run for the round, and write the row of the log."""
     now, length = state.clock[NOW], state.clock[ROUND]
     running = 0
@@ -184,11 +202,18 @@ def _work(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, w
         lost = state.clock[RESTART] if t != state.before[j] else 0.0
         if state.before[j] >= 0 and t != state.before[j]:
             state.moves[j] += 1
+            if fragile:
+                save(j, faults)
         state.before[j] = t
         if t < 0:
             continue
         running += 1
-        done = pace * (length - lost)
+        most = length - lost
+        stops = fragile and seconds_until(j, lost, state, faults) < most
+        if stops:
+            most = seconds_until(j, lost, state, faults)
+        own = stops and faults.life[j] <= most
+        done = pace * most
         if whole:
             done = np.floor(done)
         done = min(done, state.left[j])
@@ -204,9 +229,13 @@ def _work(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, row: Floats, w
             state.had[j, t] += seconds
             state.given[t] += seconds
             row[3 + t] += seconds * jobs.size[j]
+        if fragile:
+            count_work(j, seconds, done, whole, faults)
         if state.left[j] <= _LEFT * jobs.steps[j]:
             state.left[j] = 0.0
             state.ended[j] = now + lost + seconds
+        elif stops:
+            fail(j, own, now + lost + most, state, faults)
     row[0], row[1], row[2] = now, state.counts[ACTIVE], running
 
 
@@ -243,7 +272,7 @@ def run_rounds(
     jobs: Jobs,
     state: State,
     pairs: Pairs,
-    workers: Longs,
+    faults: Faults,
     orders: Longs,
     log: Floats,
     whole: bool,
@@ -255,7 +284,7 @@ def run_rounds(
         jobs: The jobs.
         state: Their state; changed.
         pairs: The pairs that may share workers; changed.
-        workers: (T,) workers of each type.
+        faults: What fails, and the workers that are up; changed.
         orders: (K, T) the orders in which rounds fill types, one a round, used in turn.
         log: (L, 3 + T) one row a round: begin, jobs, jobs that run, busy worker-seconds by type.
         whole: Whether a round does whole steps.
@@ -265,17 +294,22 @@ def run_rounds(
         Why it stops, and the rounds run.
     """
     clock, counts = state.clock, state.counts
+    fragile = len(faults.kind) > 0
     for row in range(len(log)):
         if counts[MEASURED] == 0:
             return ENDED, row
         _admit(jobs, state)
+        if fragile:
+            turn(state, faults)
         if counts[CHANGED] == 1 and clock[NOW] - clock[LAST] >= clock[WAIT]:
             return DECIDE, row
         waiting = _waiting(state)
         for t in orders[counts[DRAWN] % len(orders)]:
-            _fill(t, workers[t], waiting, jobs, state, pairs, spare)
+            _fill(t, faults.up[t], waiting, jobs, state, pairs, spare)
         counts[DRAWN] += 1
-        _work(waiting, jobs, state, pairs, log[row], whole)
+        if fragile:
+            seat(waiting, jobs, state, pairs, faults)
+        _work(waiting, jobs, state, pairs, faults, log[row], whole, fragile)
         _settle(jobs, state, pairs, log[row])
         _leave(jobs, state)
         clock[NOW] += clock[ROUND]

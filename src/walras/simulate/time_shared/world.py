@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from walras.rounds import JobsSnapshot, Shares, Violation, check_shares
 from walras.simulate.cluster import Cluster
+from walras.simulate.time_shared.faults import no_faults
 from walras.simulate.time_shared.state import (
     ACTIVE,
     CHANGED,
@@ -27,12 +28,13 @@ from walras.simulate.time_shared.state import (
     start,
 )
 from walras.simulate.trace import Trace
-from walras.types import Bools, Longs
+from walras.types import Bools, Floats, Longs
 
 Policy = Callable[[JobsSnapshot], Shares]
 """A policy: from a snapshot to shares of time."""
 
 _ORDERS = 4096  # random orders of types that are drawn at once
+_ROUNDING = 1e-9  # of workers
 
 
 @dataclass(eq=False)
@@ -61,6 +63,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.workers = self.cluster.workers
+        self.faults = no_faults(self.workers, len(self.trace))
         self.paired = self.trace.paired_on(self.cluster)
         self.pairs = no_pairs(len(self.workers))
         self.orders = self._orders()
@@ -95,11 +98,20 @@ class World:
         """Whether workers that no share claims go to any job."""
         return self.last is None or self.last.spare
 
+    def _up(self) -> tuple[Longs, Longs]:
+        """The jobs that some type can hold now, in order of arrival, and types with workers up."""
+        if not self.faults.any:
+            return self.here, np.arange(len(self.workers))
+        room = self.trace.size[self.here][:, None] <= self.faults.up
+        holds = (room & (self.jobs.speed[self.here] > 0.0)).any(axis=1)
+        return self.here[holds], np.flatnonzero(self.faults.up)
+
     def snapshot(self) -> JobsSnapshot:
-        """What a policy decides from now."""
-        jobs, trace, state = self.here, self.trace, self.state
+        """What a policy decides from now: workers that are up, and jobs that these can hold."""
+        (jobs, up), trace, state = self._up(), self.trace, self.state
         names, kinds = trace.name, trace.kind
         listed: Sequence[int] = jobs.tolist()
+        every = len(up) == len(self.workers)
         return JobsSnapshot.checked(
             at=float(state.clock[NOW]),
             round_seconds=float(state.clock[ROUND]),
@@ -110,22 +122,42 @@ class World:
             arrival=trace.arrival[jobs],
             steps=trace.steps[jobs],
             left=state.left[jobs],
-            received=state.received[jobs],
-            speed=self.jobs.speed[jobs],
-            types=self.cluster.types,
-            workers=self.workers,
+            received=state.received[jobs] if every else state.received[np.ix_(jobs, up)],
+            speed=self.jobs.speed[jobs] if every else self.jobs.speed[np.ix_(jobs, up)],
+            types=tuple([self.cluster.types[t] for t in up]),
+            workers=self.faults.up[up],
             group=trace.group[jobs],
-            paired=self.paired,
-            last=self.last,
+            paired=self.paired if every else np.take(self.paired, up, axis=2),
+            last=self._still_held(jobs, up) if self.faults.any else self.last,
         )
+
+    def _still_held(self, jobs: Longs, up: Longs) -> Shares | None:
+        """The last decision as far as workers that are up can hold it, those that came first first,
+        then pairs.
+        """
+        last = self.last
+        if last is None:
+            return None
+        names, room = self.trace.name, self.faults.up[up]
+        size_of = {names[j]: int(self.trace.size[j]) for j in jobs.tolist()}
+        size = np.array([size_of.get(name, 0) for name in last.name], np.int64)
+        pair_size = size[last.pair].min(axis=1)  # 0 where one has left
+        time, free = _within(room.astype(np.float64), room, size, last.time[:, up])
+        pair_time, _ = _within(free, room, pair_size, last.pair_time[:, up])
+        types = tuple([self.cluster.types[t] for t in up])
+        return replace(last, types=types, time=time, pair_time=pair_time)
 
     def decide(self, policy: Policy) -> float:
         """Ask the policy and take over its shares, or fall back; the seconds it took.
 
         A decision that :func:`walras.rounds.check_shares` refuses is noted, and the shares of the
         last good decision stay; what they leave goes to jobs without shares, in order of arrival.
+        Where no job has room on the workers that are up, nobody is asked.
         """
         snapshot = self.snapshot()
+        if not len(snapshot):
+            self._take(snapshot, snapshot.shares(snapshot.speed))
+            return 0.0
         began = time.perf_counter()
         found = policy(snapshot)
         seconds = time.perf_counter() - began
@@ -140,24 +172,39 @@ class World:
 
     def _take(self, snapshot: JobsSnapshot, found: Shares) -> None:
         """Settle what was owed under the last shares, and begin to count under the new ones."""
-        jobs, state, now = self.here, self.state, self.state.clock[NOW]
+        here, state, now = self.here, self.state, self.state.clock[NOW]
+        jobs, up = self._up()
         since = now - state.clock[LAST] if self.last is not None else 0.0
-        state.owed[jobs] += state.share[jobs] * since - state.had[jobs]
-        state.share[jobs] = np.where(snapshot.fits, np.maximum(found.time, 0.0), 0.0)
-        state.had[jobs] = 0.0
-        self.pairs = self._pairs(snapshot, found, since)
+        state.owed[here] += state.share[here] * since - state.had[here]
+        state.share[here] = state.had[here] = 0.0
+        granted = np.where(snapshot.fits, np.maximum(found.time, 0.0), 0.0)
+        state.share[np.ix_(jobs, up)] = granted
+        if len(up) < len(self.workers):
+            found = replace(
+                found,
+                types=self.cluster.types,
+                time=self._spread(found.time, up),
+                pair_time=self._spread(found.pair_time, up),
+            )
+        self.pairs = self._pairs(snapshot, found, jobs, since)
         state.given[:] = state.clock[ROUND] / 2 * (len(jobs) + len(self.pairs.jobs))
         state.decided[jobs] = True
         state.clock[LAST], state.counts[CHANGED], self.last = now, 0, found
         if found.blind and len(self.orders) == 1:
             self.orders, state.counts[DRAWN] = self._orders(), 0
 
-    def _pairs(self, snapshot: JobsSnapshot, found: Shares, since: float) -> Pairs:
+    def _spread(self, time: Floats, up: Longs) -> Floats:
+        """Shares on the types that are up as shares on all types."""
+        made = np.zeros((len(time), len(self.workers)))
+        made[:, up] = time
+        return made
+
+    def _pairs(self, snapshot: JobsSnapshot, found: Shares, here: Longs, since: float) -> Pairs:
         """The pairs of a decision, with what those that were there before are owed."""
         if not len(found.pair):
             return no_pairs(len(self.workers))
         n, old, at = len(self.trace), self.pairs, np.sort(found.pair, axis=1)
-        jobs, group = self.here[at], snapshot.group[at]
+        jobs, group = here[at], snapshot.group[at]
         speed = np.stack(
             [self.paired[group[:, 0], group[:, 1]], self.paired[group[:, 1], group[:, 0]]], axis=1
         )
@@ -196,9 +243,38 @@ class World:
         return bool(self.state.counts[MEASURED] > 0)
 
     @property
+    def changed(self) -> bool:
+        """Whether a decision is due: something has changed since the last one."""
+        return bool(self.state.counts[CHANGED])
+
+    @property
+    def repairs(self) -> bool:
+        """Whether a worker was down in the last round."""
+        return bool((self.faults.up < self.workers).any())
+
+    @property
     def to_come(self) -> int:
         """Jobs that have not arrived."""
         return len(self.trace) - int(self.state.counts[NEXT])
+
+
+def _within(free: Floats, room: Longs, size: Longs, time: Floats) -> tuple[Floats, Floats]:
+    """(N, T) shares that free workers can hold, the first ones first, and (T,) workers left free.
+
+    Args:
+        free: (T,) free workers.
+        room: (T,) workers that are up.
+        size: (N,) workers of each job or pair; 0 where it is not there.
+        time: (N, T) shares that it had.
+    """
+    kept = np.where((size > 0)[:, None] & (size[:, None] <= room), time, 0.0)
+    for t in np.flatnonzero(size @ kept > free + _ROUNDING):
+        taken = 0.0
+        for k in np.flatnonzero(kept[:, t]):
+            if taken + size[k] * kept[k, t] > free[t] + _ROUNDING:
+                kept[k, t] = 0.0
+            taken += size[k] * kept[k, t]
+    return kept, np.maximum(free - size @ kept, 0.0)
 
 
 def _fallback(snapshot: JobsSnapshot) -> Shares:
