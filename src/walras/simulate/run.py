@@ -138,6 +138,13 @@ def run(
     """
     length = checks.number(round_seconds, "round_seconds", 0.0)
     if isinstance(cluster, Slots):
+        if failures is not None:
+            raise InputError(
+                "is given, and the cluster is Slots",
+                where="failures",
+                allowed="a time-shared cluster",
+                remedy="give Slots their outages, as Slots.with_failures does",
+            )
         return _placed(trace, cluster, cast("Placer", policy), length, seed, measured, on_progress)
     if not isinstance(trace, Trace):
         raise InputError(

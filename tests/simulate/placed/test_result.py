@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import walras as wl
-from walras.simulate import Slots, TaskTrace
+from walras.simulate import Outage, Slots, TaskTrace
 from walras.simulate.placed.result import work_between
 
 
@@ -50,7 +50,7 @@ def test_tables_and_states() -> None:
 
 def test_runs_that_failed_or_were_lost_are_counted() -> None:
     tasks = TaskTrace.of(["a", "b"], seconds=[[100.0], [100.0]], chance=[[1.0], [0.0]])
-    slots = Slots({"east": 2}, outages=[("east", 40.0, 50.0, "down"), ("east", 9e5)])
+    slots = Slots({"cluster 0": 2}, outages=[Outage("cluster 0", 40.0, 50.0)])
     run = wl.simulate.run(tasks, slots, wl.policies.first_fit(), round_seconds=0)
     assert run.failures.tolist() == [0, 3]
     assert run.stopped[0] == 1
@@ -59,5 +59,5 @@ def test_runs_that_failed_or_were_lost_are_counted() -> None:
     assert run.received.sum(axis=1).tolist() == [140.0, pytest.approx(run.lost[1])]
     assert np.isnan(run.failed[0])
     assert run.failed[1] == run.settled[1]
-    assert run.outages.to_numpy().tolist() == [["east", -1, 40.0, 50.0]]
-    assert run.up["east"] == pytest.approx(1 - 10.0 / run.end)
+    assert run.outages.to_numpy().tolist() == [["cluster 0", -1, 40.0, 50.0]]
+    assert run.up["cluster 0"] == pytest.approx(1 - 10.0 / run.end)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.simulate.small import ONE, equal_pairs, equal_shares, on_one, paired_trace, random_trace
 
 from walras import InputError, policies
-from walras.simulate import Cluster, Failures, Run, run
+from walras.simulate import Cluster, Failures, Run, Slots, run
 from walras.types import Floats
 
 CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
@@ -22,7 +22,7 @@ HARSH = Failures({"a": 20_000.0, "b": 5_000.0}, 4_000.0, checkpoint=700.0, job=2
 def _capacity(done: Run, length: float) -> Floats:
     """(L, T) worker-seconds of each round without the outages in it."""
     begin = done.round_at[:, None]
-    room = np.full((len(begin), len(done.types)), length) * done.workers
+    room = length * np.ones((len(begin), 1)) * done.workers.astype(np.float64)
     for t in range(len(done.types)):
         mine = done.down[done.down[:, 0] == t]
         inside = np.minimum(mine[:, 3], begin + length) - np.maximum(mine[:, 2], begin)
@@ -191,7 +191,10 @@ def test_bad_failures_are_refused(made: dict[str, Any], said: str) -> None:
 
 
 def test_failures_need_rounds() -> None:
+    mapping: dict[str, Any] = {"failures": {"between": 9e3}}
     with pytest.raises(InputError, match="rounds have no length"):
         run(on_one([9.0]), ONE, policies.fifo(), round_seconds=0, failures=Failures(9e3))
     with pytest.raises(InputError, match="failures"):
-        run(on_one([9.0]), ONE, policies.fifo(), failures={"between": 9e3})  # type: ignore[arg-type]
+        run(on_one([9.0]), ONE, policies.fifo(), **mapping)
+    with pytest.raises(InputError, match="outages"):
+        run(on_one([9.0]), Slots({"gpu": 1}), policies.first_fit(), **mapping)

@@ -183,8 +183,6 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
     ended = _by_task(task[good], until[good], n)
     room = tasks.size[:, None] <= slots.slots
     alone = np.where(room, tasks.seconds, np.inf)
-    broken = (outcome == BAD) | (outcome == LOST)
-    vain = np.where(broken, until - began, 0.0)
     runs = np.bincount(task, minlength=n)
     work = work_between(
         rounds["at"], world.now, began, until, cluster, tasks.size[task].astype(np.float64), m
@@ -205,11 +203,7 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         shared=np.zeros(n),
         moves=np.maximum(runs - 1, 0),
         received=received,
-        stopped=np.bincount(task[outcome == LOST], minlength=n),
-        failures=np.bincount(task[outcome == BAD], minlength=n),
-        lost=np.bincount(task, vain, n),
-        undone=np.bincount(task, vain / alone[task, cluster], n),
-        failed=np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
+        **_harm(world, task, outcome, until - began, alone),
         down=_down(slots, world.now),
         end=world.now,
         round_at=rounds["at"],
@@ -240,6 +234,21 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         fallback=rounds["fallback"],
         **words,
     )
+
+
+def _harm(
+    world: World, task: Longs, outcome: Longs, seconds: Floats, alone: Floats
+) -> Mapping[str, Any]:
+    """What failures did to each task, by name, from its runs and their seconds."""
+    n, cluster = len(alone), np.array(world.log.cluster, np.int64)
+    vain = np.where((outcome == BAD) | (outcome == LOST), seconds, 0.0)
+    return {
+        "stopped": np.bincount(task[outcome == LOST], minlength=n),
+        "failures": np.bincount(task[outcome == BAD], minlength=n),
+        "lost": np.bincount(task, vain, n).astype(np.float64),
+        "undone": np.bincount(task, vain / alone[task, cluster], n).astype(np.float64),
+        "failed": np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
+    }
 
 
 def _down(slots: Slots, end: float) -> Floats:

@@ -11,12 +11,11 @@ from scipy import stats
 from walras import checks
 from walras.errors import InputError
 from walras.simulate.cluster import Cluster
-from walras.simulate.time_shared.faults import Faults, first_faults, next_outage, no_faults
+from walras.simulate.time_shared.faults import Faults, Keys, first_faults, next_outage, no_faults
 from walras.simulate.trace import Trace
 from walras.types import Floats, Longs
 
-_Means = float | Mapping[str, float] | None
-
+_REPAIR = 3600.0  # of types that are left out, seconds
 _MOST_TRIES = 1e6  # mean number of tries until a job gets on
 _MOST_WORKERS = 10_000_000
 _WORKERS, _JOBS = 19, 23  # apart from other streams of a seed
@@ -51,7 +50,7 @@ class Failures:
     """
 
     between: float | Mapping[str, float] | None = None
-    repair: float | Mapping[str, float] = 3600.0
+    repair: float | Mapping[str, float] = _REPAIR
     checkpoint: float = 0.0
     job: float | None = None
     max_attempts: int = 3
@@ -87,13 +86,10 @@ def faults_of(given: Failures, trace: Trace, cluster: Cluster, alone: Floats, se
     """
     workers, n = cluster.workers, len(trace)
     between = _by_type(given.between, np.inf, "between", cluster)
-    repair = _by_type(given.repair, Failures.repair, "repair", cluster)
+    repair = _by_type(given.repair, _REPAIR, "repair", cluster)
     total = checks.whole(workers.sum(), "workers of a cluster that fail", 1, _MOST_WORKERS)
     _check(given, trace, alone, between, repair, workers)
-    streams = [
-        np.random.SeedSequence([seed, _WORKERS, t]).generate_state(int(count), np.uint64)
-        for t, count in enumerate(workers)
-    ]
+    streams = [_keys([seed, _WORKERS, t], count) for t, count in enumerate(workers.tolist())]
     faults = no_faults(workers.copy(), n)._replace(
         kind=np.repeat(np.arange(len(workers)), workers),
         key=np.concatenate(streams),
@@ -105,7 +101,7 @@ def faults_of(given: Failures, trace: Trace, cluster: Cluster, alone: Floats, se
         checkpoint=np.array([given.checkpoint], np.float64),
         mean=np.array([np.inf if given.job is None else given.job], np.float64),
         most=np.array([given.max_attempts]),
-        job=np.random.SeedSequence([seed, _JOBS]).generate_state(n, np.uint64),
+        job=_keys([seed, _JOBS], n),
         life=np.zeros(n),
         until=np.zeros(n),
         since=np.zeros(n),
@@ -115,7 +111,14 @@ def faults_of(given: Failures, trace: Trace, cluster: Cluster, alone: Floats, se
     return faults
 
 
-def _by_type(given: _Means, lacking: float, name: str, cluster: Cluster) -> Floats:
+def _keys(seed: list[int], count: int) -> Keys:
+    """(count,) keys of streams."""
+    return np.random.SeedSequence(seed).generate_state(count, np.uint64).astype(np.uint64)
+
+
+def _by_type(
+    given: float | Mapping[str, float] | None, lacking: float, name: str, cluster: Cluster
+) -> Floats:
     """(T,) mean seconds by type."""
     if not isinstance(given, Mapping):
         return np.full(len(cluster.types), np.inf if given is None else float(given))

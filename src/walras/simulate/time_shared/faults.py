@@ -122,7 +122,8 @@ def exponential(key: np.uint64, count: int) -> float:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_FIRST)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(_SECOND)
     z = z ^ (z >> np.uint64(31))
-    return -np.log((float(z >> np.uint64(11)) + 0.5) * 2.0**-53)
+    drawn: float = -np.log((float(z >> np.uint64(11)) + 0.5) * 2.0**-53)
+    return drawn
 
 
 @jit
@@ -184,7 +185,8 @@ def seat(waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, faults: Faults)
 @inlined
 def seconds_until(j: int, lost: float, state: State, faults: Faults) -> float:
     """Seconds that a job can run in this round before it or a worker of it fails."""
-    return max(0.0, min(faults.until[j] - state.clock[NOW] - lost, faults.life[j]))
+    seconds: float = min(faults.until[j] - state.clock[NOW] - lost, faults.life[j])
+    return max(0.0, seconds)
 
 
 @inlined
