@@ -178,11 +178,9 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
     until = np.where(outcome == GOING, world.now, np.array(log.ended))
     received = np.zeros((n, m))
     np.add.at(received, (task, cluster), until - began)
-    good = outcome == GOOD
     first = _by_task(task[::-1], began[::-1], n)  # of several runs the first one counts
-    ended = _by_task(task[good], until[good], n)
-    room = tasks.size[:, None] <= slots.slots
-    alone = np.where(room, tasks.seconds, np.inf)
+    ended = _by_task(task[outcome == GOOD], until[outcome == GOOD], n)
+    alone = np.where(tasks.size[:, None] <= slots.slots, tasks.seconds, np.inf)
     runs = np.bincount(task, minlength=n)
     work = work_between(
         rounds["at"], world.now, began, until, cluster, tasks.size[task].astype(np.float64), m
@@ -204,7 +202,6 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         moves=np.maximum(runs - 1, 0),
         received=received,
         **_harm(world, task, outcome, until - began, alone),
-        down=_down(slots, world.now),
         end=world.now,
         round_at=rounds["at"],
         active=rounds["active"],
@@ -247,6 +244,7 @@ def _harm(
         "failures": np.bincount(task[outcome == BAD], minlength=n),
         "lost": np.bincount(task, vain, n).astype(np.float64),
         "undone": np.bincount(task, vain / alone[task, cluster], n).astype(np.float64),
+        "down": _down(world.slots, world.now),
         "failed": np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
     }
 
