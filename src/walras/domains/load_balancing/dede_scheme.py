@@ -24,7 +24,7 @@ def dede_scheme(
 
     A server's problem keeps its load within the band and pays c_j for each new replica,
 
-        min_x  sum_j c_j [x_j > 0, j is new] + rho/2 |x - z + u|^2,
+        min_x  sum_j c_j [x_j > 0, j is new] + rho/2 sum_j (x_j - z_j + u_j)^2,
         lower <= sum_j l_j x_j <= upper.
 
     At a multiplier of its load, each x_j is where the parabola is least, or 0 if that saves the
