@@ -193,8 +193,6 @@ def test_faults_that_cannot_be_survived_are_refused() -> None:
         simulate(problem, path, faults=wn.Faults(crashes=dict.fromkeys(range(5), 5)))
     with pytest.raises(InputError, match=r"crashes\[0\]\.centre: is 9"):
         simulate(problem, path, faults=wn.Faults(crashes={9: 5}))
-    with pytest.raises(InputError, match="is directed"):
-        simulate(problem, wn.Network.ring(5, directed=True), faults=wn.Faults(loss=0.1))
     with pytest.raises(InputError, match=r"delayed by up to 3 steps.*the back end 'protocol'"):
         simulate(problem, path, faults=wn.Faults(delay=3), backend="vectorised")
     with pytest.raises(InputError, match="codes differences"):

@@ -87,7 +87,7 @@ def test_parquet_holds_the_same_as_csv(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EngineError, match=r"pip install '\.\[parquet\]'"):
         read_log(tmp_path / "runs.parquet")
 
