@@ -121,7 +121,18 @@ def test_of_a_large_output_only_the_end_keeps_its_place_on_the_disk(tmp_path: Pa
     assert _shim(folder).wait(60.0) == 0
     found = (folder / "log").stat()
     assert found.st_size == 100_000_004
-    assert 512 * found.st_blocks < 2**22
+    assert 512 * found.st_blocks <= shim._LARGE, "what is written after a look stays a while"
     with (folder / "log").open("rb") as log:
         log.seek(-4, os.SEEK_END)
         assert log.read() == b"end\n"
+
+
+def test_a_look_trims_what_is_too_large_and_nothing_else(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for size, large in ((shim._LARGE - 2**20, False), (shim._LARGE + 2**20, True)):
+        log.write_bytes(b"x" * size)
+        shim._trim(str(tmp_path))
+        text = log.read_bytes()
+        kept = shim._END if large else size
+        assert text == bytes(size - kept) + b"x" * kept
+        assert 512 * log.stat().st_blocks <= kept + 2**16

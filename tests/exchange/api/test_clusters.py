@@ -82,7 +82,7 @@ def test_a_cluster_keeps_its_provider(served: Served) -> None:
     served.put("/v1/clusters/c1", {"slots": 4, "provider": "p"})
     change = {"slots": 5, "provider": "q"}
     response = served.send("PUT", "/v1/clusters/c1", change, headers={"If-Match": "*"})
-    assert problem(response, 422, "WAL-2422")["pointer"] == "/provider"
+    assert problem(response, 409, "WAL-2409")["pointer"] == "/provider"
     same = served.put("/v1/clusters/c1", change | {"provider": "p"}, headers={"If-Match": "*"})
     assert (same["slots"], same["provider"]) == (5, "p")
 

@@ -25,6 +25,8 @@ def test_a_cluster_is_created_without_a_version_and_changed_with_its_own(
     assert put(Offer(8, {"gpu": "a"}), version=1) == (False, 2)
     with pytest.raises(PreconditionError, match="has version 2, not 1"):
         put(Offer(9), version=1)
+    with pytest.raises(ConflictError, match=r"is 'east'; cluster west is of 'west'.*leave it out"):
+        put(Offer(9, provider="east"), version=2)
     found = database.read(lambda tx: listings.one_cluster(tx, "west", 0.0))
     assert (found["slots"], found["labels"], found["price"]) == (8, {"gpu": "a"}, 0.0)
     assert found["provider"] == "west", "its own, where none is named"

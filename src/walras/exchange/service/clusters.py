@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from walras.exchange.errors import ConflictError, FieldError, NotFoundError, PreconditionError
+from walras.exchange.errors import ConflictError, NotFoundError, PreconditionError
 from walras.exchange.service import events
 from walras.exchange.store.schema import agent, cluster
 from walras.exchange.store.statements import Statement, Transaction, document, given, inserting
@@ -78,7 +78,7 @@ def put(
     Raises:
         NotFoundError: A version was given, and there is no such cluster.
         PreconditionError: It was changed since that version, or exists and none was given.
-        FieldError: It has another provider: what is known of its runs is of that one.
+        ConflictError: It has another provider: what is known of its runs is of that one.
     """
     row = tx.first(_READ, uid=uid)
     if row is None and version is not None:
@@ -99,7 +99,7 @@ def put(
             remedy="read it again, then send its ETag as If-Match",
         )
     if offer.provider not in ("", row[3]):
-        raise FieldError(
+        raise ConflictError(
             f"is '{offer.provider}'; cluster {uid} is of '{row[3]}'",
             where="provider",
             allowed=f"'{row[3]}': a cluster keeps its provider",
