@@ -3,7 +3,7 @@
 ``gavel`` has mean completion times, ``fairness`` finish-time ratios, ``priorities`` mean completion
 times by priority, ``makespan`` makespans, ``speed`` how fast the simulator is,
 ``dede`` quality against time on DeDe's largest cluster,
-``day`` rounds of a day of 100,000 jobs on 1,000 types, ``shockwave`` makespans and mean completion
+``day`` a day of 100,000 jobs on 1,000 types, ``shockwave`` makespans and mean completion
 times of Shockwave's baselines.
 """
 
@@ -38,9 +38,9 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     cells.add_argument("--draws", type=int, default=0, help="of FIFO as released, up to 8")
     cells.add_argument("--processes", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
-    rounds = parser.add_argument_group("dede")
+    rounds = parser.add_argument_group("dede and day")
     rounds.add_argument("--objective", choices=list(dede.OBJECTIVES), default="max-min")
-    rounds.add_argument("--rounds", type=int, default=dede.ROUNDS)
+    rounds.add_argument("--rounds", type=int, help="200 of dede, a whole day of day")
     rounds.add_argument("--sample", type=int, default=3, help="rounds that the others decide")
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
@@ -51,9 +51,9 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     elif given.study == "priorities":
         frame = pd.DataFrame(list(priorities.rows(given.policies, given.rates, given.below)))
     elif given.study == "dede":
-        frame = pd.DataFrame(dede.rows(given.objective, given.rounds, given.sample))
+        frame = pd.DataFrame(dede.rows(given.objective, given.rounds or dede.ROUNDS, given.sample))
     elif given.study == "day":
-        frame = pd.DataFrame([dede.day()])
+        frame = pd.DataFrame([dede.day(given.rounds or dede.DAY, given.objective)])
     elif given.study == "shockwave":
         frame = shockwave.rows()
     else:
