@@ -47,6 +47,12 @@ def most_with_pairs(
     jobs: JobsSnapshot, gain: Callable[[cp.Expression], cp.Expression], solver: str = "HIGHS"
 ) -> float:
     """The largest ``gain`` of the rates (N,), stated in cvxpy pair by pair."""
+    rates, within = rates_with_pairs(jobs)
+    return float(cp.Problem(cp.Maximize(gain(rates)), within).solve(solver=solver))
+
+
+def rates_with_pairs(jobs: JobsSnapshot) -> tuple[cp.Expression, list[cp.Constraint]]:
+    """The rates (N,) of jobs alone and in pairs, and what shares of time must keep to."""
     x = cp.Variable(jobs.speed.shape, nonneg=True)
     rate = [cp.sum(cp.multiply(jobs.speed[j] * jobs.fits[j], x[j])) for j in range(len(jobs))]
     hours = [cp.sum(x[j]) for j in range(len(jobs))]
@@ -63,5 +69,4 @@ def most_with_pairs(
             hours[j] += cp.sum(y)
             hours[k] += cp.sum(y)
             taken += jobs.size[j] * y
-    within = [cp.hstack(hours) <= 1, taken <= jobs.workers]
-    return float(cp.Problem(cp.Maximize(gain(cp.hstack(rate))), within).solve(solver=solver))
+    return cp.hstack(rate), [cp.hstack(hours) <= 1, taken <= jobs.workers]

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from walras.domains import cluster_scheduling
-from walras.policies.solved import labels, relative_service
+from walras.policies.solved import (
+    labels,
+    mean_speed,
+    needs_speeds,
+    pairs_of,
+    relative_service,
+    shares_of,
+)
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 
@@ -18,6 +25,7 @@ def hierarchical(
     *,
     inside: str | Mapping[str, str] = "fairness",
     by_speed: bool = True,
+    sharing: bool = False,
     engine: str = "exact",
 ) -> Policy:
     """Hierarchical fairness: entities rise together by their weights, and their jobs within them.
@@ -32,11 +40,15 @@ def hierarchical(
         entity_weight: Weight of each entity, > 0; 1 where none is given.
         inside: ``fairness`` by the jobs' weights, or ``fifo``; for all entities or by name.
         by_speed: Whether the policy knows speeds.
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         engine: Of :func:`walras.solve`, for the levels.
 
     Returns:
         The policy. Its ``value`` is how far the entities rise together at first, a unit of weight,
         and its ``bound`` the most.
+
+    Raises:
+        InputError: ``sharing`` is asked for without ``by_speed``.
 
     Example:
         >>> import walras as wl
@@ -48,7 +60,8 @@ def hierarchical(
         [[0.75], [0.125], [0.125]]
     """
     owner, weights = dict(entity or {}), dict(entity_weight or {})
-    name = "hierarchical" if by_speed else "hierarchical blind"
+    needs_speeds(by_speed=by_speed, sharing=sharing)
+    name = "hierarchical" + " blind" * (not by_speed) + " sharing" * sharing
 
     def decide(snapshot: JobsSnapshot) -> Shares:
         if not len(snapshot):
@@ -70,10 +83,18 @@ def hierarchical(
             else {k: v for k, v in inside.items() if k in here},
             engine=engine,
             **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing, unit=mean_speed(snapshot) / snapshot.size),
         )
         first = found.levels[0]
+        time, pair, pair_time = shares_of(snapshot, found.solution, sharing=sharing)
         return snapshot.shares(
-            found.x.T, policy=name, blind=not by_speed, value=first.rise, bound=first.bound
+            time,
+            pair=pair,
+            pair_time=pair_time,
+            policy=name,
+            blind=not by_speed,
+            value=first.rise,
+            bound=first.bound,
         )
 
     decide.__name__ = name

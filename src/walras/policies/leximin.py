@@ -5,7 +5,14 @@ from __future__ import annotations
 from walras import checks
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
-from walras.policies.solved import labels, relative_service, solved
+from walras.policies.solved import (
+    labels,
+    mean_speed,
+    needs_speeds,
+    pairs_of,
+    relative_service,
+    solved,
+)
 from walras.rounds import JobsSnapshot
 from walras.separable import Leximin
 from walras.simulate.time_shared import Policy
@@ -13,6 +20,7 @@ from walras.simulate.time_shared import Policy
 
 def leximin(
     by_speed: bool = True,
+    sharing: bool = False,
     *,
     levels: int = 10,
     engine: str | Engine = "auto",
@@ -26,6 +34,7 @@ def leximin(
 
     Args:
         by_speed: Whether the policy knows speeds.
+        sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
         levels: Largest number of levels.
         engine: Of :func:`walras.solve`.
         tolerance: Certified relative gap of a level.
@@ -34,7 +43,8 @@ def leximin(
         The policy. Its ``value`` is the least service by weight, its ``bound`` the best one.
 
     Raises:
-        InputError: ``levels`` or the tolerance is out of range.
+        InputError: ``levels`` or the tolerance is out of range, or ``sharing`` is asked for without
+            ``by_speed``.
 
     Example:
         >>> import walras as wl
@@ -44,7 +54,8 @@ def leximin(
         [[1.0, 0.0], [0.0, 1.0]]
     """
     levels = checks.whole(levels, "levels", 1)
-    name = "leximin" if by_speed else "leximin blind"
+    needs_speeds(by_speed=by_speed, sharing=sharing)
+    name = "leximin" + " blind" * (not by_speed) + " sharing" * sharing
 
     def state(snapshot: JobsSnapshot) -> Leximin:
         return cluster_scheduling.leximin(
@@ -54,6 +65,15 @@ def leximin(
             snapshot.weight,
             levels=levels,
             **labels(snapshot),
+            **pairs_of(snapshot, sharing=sharing, unit=mean_speed(snapshot) / snapshot.size),
         )
 
-    return solved(name, state, engine=engine, warm=False, tolerance=tolerance, blind=not by_speed)
+    return solved(
+        name,
+        state,
+        engine=engine,
+        warm=False,
+        tolerance=tolerance,
+        blind=not by_speed,
+        sharing=sharing,
+    )
