@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.papers.item import Item
 from benchmarks.papers.mfcp import (
+    claims,
     convergence,
     evaluation,
     gradients,
@@ -15,13 +16,16 @@ from benchmarks.papers.mfcp import (
 ITEMS: tuple[Item, ...] = (
     pictures.FIGURE_1,
     *problem.ITEMS[:4],
+    *claims.SECTION_2,
     pictures.FIGURE_2,
     *problem.ITEMS[4:],
     pictures.FIGURE_3,
     *relaxation.ITEMS,
+    *claims.SECTION_3,
     *gradients.ITEMS,
     *problem.PARALLEL,
     *gradients.PARALLEL,
     *convergence.ITEMS,
+    *claims.METRICS,
     *evaluation.ITEMS,
 )

@@ -18,6 +18,7 @@ from benchmarks.papers.mfcp.rounds import (
     drawn,
     hessian,
     makespans,
+    placements,
     problem,
     shares,
     slope,
@@ -27,6 +28,7 @@ from walras.matching import Decay, Smoothing, relaxed_match
 from walras.matching.relaxed_descent import as_printed
 from walras.types import Floats
 
+EXACT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}  # for Clarabel
 FREE = Smoothing(barrier="elastic", price=0.0, sharpness=5.0)  # no floor
 
 
@@ -51,6 +53,56 @@ def _equation_13(quick: bool) -> Outcome:
         "+mu x and +mu (1 - x) need mu <= 0, or both signs turned. Equation 15 stays as it is; "
         "code that asks for mu >= 0 fails",
     )
+
+
+def _equation_14(quick: bool) -> Outcome:
+    """Phi at Clarabel's minima and multipliers, and at every placement of a round."""
+    times, success = drawn(3 if quick else 20, seed=14)
+    smoothing, worst = Smoothing(barrier="elastic", price=0.0, sharpness=5.0), 0.0
+    for k, t in enumerate(times):
+        x = cp.Variable(t.shape)
+        loads = cp.sum(cp.multiply(t, x), axis=1)
+        full, low, high = cp.sum(x, axis=0) == 1, x >= 0, x <= 1
+        asked = cp.Problem(cp.Minimize(cp.log_sum_exp(5.0 * loads) / 5.0), [full, low, high])
+        asked.solve(solver=cp.CLARABEL, **EXACT)
+        by = slope(problem(times[[k]], success[[k]], smoothing), x.value[None])[0]
+        one, two = -low.dual_value, -high.dual_value  # the printed signs: mu x and mu (1 - x)
+        parts = (
+            by + full.dual_value + one - two,
+            x.value.sum(axis=0) - 1.0,
+            one * x.value,
+            two * (1.0 - x.value),
+        )
+        worst = max(worst, *(float(np.abs(part).max()) for part in parts))
+    met, signed = _placements_that_meet(times[0], success[0], smoothing)
+    return Outcome(
+        f"Phi is at most {worst:.0e} at Clarabel's minima; in one round {met} of "
+        f"{CLUSTERS**TASKS} placements have multipliers with Phi = 0, {signed} with mu <= 0",
+        "reproduced" if worst < 1e-5 and signed < met else "refuted",
+        "necessary, as printed, not sufficient: without a sign of mu every placement meets it, "
+        "so a solver of Phi = 0 alone may return any of them",
+    )
+
+
+def _placements_that_meet(t: Floats, a: Floats, smoothing: Smoothing) -> tuple[int, int]:
+    """How many placements have multipliers that make Phi 0, and how many mu <= 0."""
+    every = placements(CLUSTERS, TASKS)
+    x = (every[:, None, :] == np.arange(CLUSTERS)[:, None]).astype(np.float64)
+    times, success = (np.broadcast_to(v, x.shape).copy() for v in (t, a))
+    by = slope(problem(times, success, smoothing), x)
+    eye, sums = np.eye(x[0].size), np.tile(np.eye(TASKS), (CLUSTERS, 1))
+    met = 0
+    for point, derivative in zip(x, by, strict=True):  # Phi is linear in v, mu1 and mu2
+        low, high = np.diag(point.ravel()), np.diag(1.0 - point.ravel())
+        phi = np.block(
+            [[sums, eye, -eye], [0.0 * sums, low, 0.0 * eye], [0.0 * sums, 0.0 * eye, high]]
+        )
+        side = np.concatenate([-derivative.ravel(), np.zeros(2 * x[0].size)])
+        found = np.linalg.lstsq(phi, side)[0]
+        met += bool(np.abs(phi @ found - side).max() < 1e-9)
+    # mu2 = by + v <= 0 where a task is, mu1 = -by - v <= 0 elsewhere: it is where by is least.
+    signed = ((by * x).sum(axis=1) <= by.min(axis=1) + 1e-12).all(axis=1)
+    return met, int(signed.sum())
 
 
 def _equation_15(quick: bool) -> Outcome:
@@ -212,6 +264,33 @@ def _theorem_3(quick: bool) -> Outcome:
     )
 
 
+def _equation_18(quick: bool) -> Outcome:
+    """Both terms of the bound, apart, where the error has a closed form: at x = 0 of a square."""
+    d, s, delta, beta, sigma = TASKS, 8, 0.1, 2.0, 0.01
+    rng = np.random.default_rng(18)
+    draws = 20_000 if quick else 200_000
+    errors, allowed, exact = [], [], []
+    for bend, noise in ((beta, 0.0), (0.0, sigma)):
+        v = rng.normal(size=(draws, s, d))
+        rise = 0.5 * bend * delta**2 * (v**2).sum(axis=-1)  # F = bend |x|^2 / 2, and noise of F
+        rise = rise + noise * rng.normal(size=rise.shape) + noise * rng.normal(size=(draws, 1))
+        estimate = (rise[..., None] / delta * v).mean(axis=1)  # the gradient is 0
+        errors.append(float((estimate**2).sum(axis=-1).mean()))
+        allowed.append(d * (bend**2 * delta**2 / 4.0 + noise**2 / (s * delta**2)))
+        curved = bend**2 * delta**2 / 4.0 * d * (d + 2) * (d + 4) / s
+        exact.append(curved + 2.0 * noise**2 * d / (s * delta**2))
+    off = max(abs(one / other - 1.0) for one, other in zip(errors, exact, strict=True))
+    ratio = [one / bound for one, bound in zip(errors, allowed, strict=True)]
+    return Outcome(
+        f"error over bound, d = {d}, S = {s}: curvature alone {ratio[0]:.2f}, noise alone "
+        f"{ratio[1]:.2f}; closed forms (d + 2)(d + 4) / S = {(d + 2) * (d + 4) / s:.2f} and 2, "
+        f"{100 * off:.1f} % apart",
+        "refuted" if off < 0.03 and min(ratio) > 1.05 else "reproduced",
+        "normal directions have |v|^6 of mean d (d + 2)(d + 4), and both values of a difference "
+        "are noisy. Averaging divides the first term by S, which the bound leaves out",
+    )
+
+
 def _perturbation(quick: bool) -> Outcome:
     del quick
     beta, sigma, s, d = 2.0, 0.3, 8, TASKS
@@ -240,6 +319,13 @@ ITEMS = (
         "",
         "wl.learn.implicit_gradient(relaxed, by_x)",
         _equation_13,
+    ),
+    Item(
+        "equation 14",
+        "At the optimal matching the Lagrangian's gradient, the sums and mu x, mu (1 - x) are 0.",
+        "",
+        "wl.learn.implicit_gradient(relaxed, by_x)",
+        _equation_14,
     ),
     Item(
         "equation 15",
@@ -279,6 +365,13 @@ PARALLEL = (
         "",
         "wl.learn.forward_gradient(relaxed, by_x, samples=S, step=Delta)",
         _theorem_3,
+    ),
+    Item(
+        "equation 18",
+        "Of the error beta^2 Delta^2 d / 4 is for curvature, sigma^2 d / (S Delta^2) for noise.",
+        "",
+        "wl.learn.forward_gradient(relaxed, by_x, samples=S, step=Delta)",
+        _equation_18,
     ),
     Item(
         "best perturbation",
