@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -106,3 +107,66 @@ def test_what_a_file_prints_goes_to_the_error_stream(
     path.write_text(MINE.replace("    time = ", "    print('two')\n    time = ") + "print('one')\n")
     named(f"{path}:policy")(random_jobs(0))
     assert capsys.readouterr() == ("", "one\ntwo\n")
+
+
+_WRONG: dict[str, tuple[object, ...]] = {
+    "bool": ("x", 1, -3.0, None, [True]),
+    "int": ("x", "1", -1, 1.5, True, None, [1], float("nan"), 10**400),
+    "float": ("x", "0.1", -1.0, 2.0, True, None, [0.1], float("nan"), float("inf")),
+    "float | None": ("x", -1.0, 0.0, True, [1.0], float("nan"), float("inf")),
+    "str": ("", "x", 3, True, None, ["max_min"]),
+    "str | None": ("", "x", 3, True, ["exact"]),
+    "str | Engine": ("", "x", 3, True, None, ["exact"]),
+    "str | Mapping[str, str]": ("", "x", 3, True, None, ["fifo"], {"a": "x"}, {"a": 1}),
+    "Mapping[str, str] | None": ("x", 3, True, ["a"], {"a": 1}),
+    "Mapping[str, float] | None": ("x", 3, True, ["a"], {"a": "x"}, {"a": 0.0}, {"a": True}),
+}
+"""Annotation of an option -> values that no option of it takes."""
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMED) - {"predicted"}))
+def test_every_option_of_every_policy_is_checked(name: str) -> None:
+    for option, parameter in inspect.signature(NAMED[name]).parameters.items():
+        for given in _WRONG[parameter.annotation]:
+            with pytest.raises(InputError) as caught:
+                named(name, **{option: given})
+            assert name in caught.value.where, (option, given)
+            assert option in str(caught.value), (option, given)
+            assert caught.value.allowed
+            assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": 3, "throughputs": "x.csv"},
+        {"policy": "fifo", "throughputs": 3},
+        {"policy": "fifo", "throughputs": "speeds.csv", "judge": 3},
+        {"policy": "fifo", "throughputs": "speeds.csv", "judge": "x"},
+        {"policy": "gandiva", "throughputs": "speeds.csv", "seed": "x"},
+    ],
+)
+def test_every_option_of_predicted_is_checked(
+    options: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("speeds.csv").write_text("class,type 0\njob,1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="policy"):
+        named("predicted", **options)
+
+
+def test_a_function_called_with_other_arguments_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import functools\n\ndef two(snapshot, more):\n    return more\n\n\ndef none():\n    pass\n"
+        "\n\ndef deep(snapshot):\n    return inner(snapshot)\n\n\ndef inner(snapshot):\n"
+        "    return 1 / 0\n\n\nbuilt = functools.partial(int, base='x')\n",
+        encoding="utf-8",
+    )
+    for function, line in (("two", 3), ("none", 7), ("deep", 16)):
+        with pytest.raises(DataError) as caught:
+            named(f"{path}:{function}")(random_jobs(0))
+        assert caught.value.where.endswith(f"mine.py:{function}, line {line}")
+    with pytest.raises(DataError) as caught:
+        named(f"{path}:built")(random_jobs(0))
+    assert caught.value.where.endswith("mine.py:built")

@@ -10,6 +10,9 @@ from tests.policies.placements.small import stated, trusted
 
 import walras as wl
 from walras.errors import DataError, InputError
+from walras.policies.placements import Policy
+
+_OPTIONS = tuple(name for name in Policy.__dataclass_fields__ if name != "rules")
 
 
 @pytest.mark.parametrize("name", sorted(wl.policies.PLACEMENTS))
@@ -62,3 +65,16 @@ def test_what_a_function_of_a_file_raises_is_one_error_with_its_line(tmp_path: P
 def test_bad_names_and_options_are_named(name: str, options: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
         wl.policies.named_placement(name, **options)
+
+
+_NEVER: tuple[Any, ...] = ("x", -1, float("nan"), float("inf"), [1], 10**400)
+
+
+@pytest.mark.parametrize("option", [*_OPTIONS, "seed", "time_limit"])
+def test_every_option_of_the_exchange_is_checked(option: str) -> None:
+    for given in _NEVER:
+        with pytest.raises(InputError) as caught:
+            wl.policies.named_placement("exchange", **{option: given})
+        assert caught.value.where == f"{option} of policy exchange"
+        assert caught.value.allowed
+        assert caught.value.remedy

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walras.errors import InputError
+from walras.policies.solved import needs_speeds
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats, Longs
@@ -46,13 +46,7 @@ def fifo(by_speed: bool = False, sharing: bool = False) -> Policy:
         >>> wl.policies.fifo(by_speed=True)(jobs).time.tolist()
         [[0.0, 1.0], [1.0, 0.0]]
     """
-    if sharing and not by_speed:
-        raise InputError(
-            "is given without by_speed",
-            where="sharing",
-            allowed="with by_speed=True",
-            remedy="let jobs choose their type at every decision",
-        )
+    needs_speeds(by_speed=by_speed, sharing=sharing)
     choose = _fastest if by_speed else _first
 
     def decide(snapshot: JobsSnapshot) -> Shares:

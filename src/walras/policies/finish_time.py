@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from walras import checks
 from walras.domains import cluster_scheduling
 from walras.policies.solved import labels, needs_speeds, pairs_of, shares_of
 from walras.rounds import JobsSnapshot, Shares
@@ -31,7 +32,7 @@ def finish_time_fairness(
         The policy; its decisions carry value and bound.
 
     Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``.
+        InputError: ``sharing`` is asked for without ``by_speed``, or the tolerance is out of range.
 
     Example:
         >>> import walras as wl
@@ -41,6 +42,7 @@ def finish_time_fairness(
         1.0
     """
     needs_speeds(by_speed=by_speed, sharing=sharing)
+    tolerance = checks.number(tolerance, "tolerance", above=0.0, below=1.0)
     name = "finish-time fairness" + ("" if by_speed else " blind") + " sharing" * sharing
 
     def decide(snapshot: JobsSnapshot) -> Shares:

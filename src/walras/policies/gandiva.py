@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 
+from walras import checks
 from walras.rounds import JobsSnapshot, Shares
 from walras.rounds.pairs import Pairs
 from walras.simulate.time_shared import Policy
@@ -28,6 +29,9 @@ def gandiva(seed: int = 0) -> Policy:
     Returns:
         The policy.
 
+    Raises:
+        InputError: The seed is out of range.
+
     Example:
         >>> import numpy as np
         >>> import walras as wl
@@ -42,7 +46,7 @@ def gandiva(seed: int = 0) -> Policy:
         >>> wl.policies.gandiva()(jobs).pair_time.tolist()
         [[1.0]]
     """
-    draws = random.Random(seed)
+    draws = random.Random(checks.whole(seed, "seed"))
     partner: dict[str, str] = {}  # of each job that was grouped
 
     def decide(snapshot: JobsSnapshot) -> Shares:

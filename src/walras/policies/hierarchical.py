@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 
+from walras import checks
 from walras.domains import cluster_scheduling
+from walras.domains.cluster_scheduling.hierarchical import INSIDE
 from walras.policies.solved import (
+    checked_engine,
     labels,
     mean_speed,
     needs_speeds,
@@ -48,7 +52,8 @@ def hierarchical(
         and its ``bound`` the most.
 
     Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``.
+        InputError: ``sharing`` is asked for without ``by_speed``, an argument is of another kind
+            than stated, or there is no such engine.
 
     Example:
         >>> import walras as wl
@@ -59,7 +64,16 @@ def hierarchical(
         >>> wl.policies.hierarchical(entity_weight={"x": 3})(jobs).time.round(3).tolist()
         [[0.75], [0.125], [0.125]]
     """
-    owner, weights = dict(entity or {}), dict(entity_weight or {})
+    owner = _named({} if entity is None else entity, "entity")
+    weights = _named({} if entity_weight is None else entity_weight, "entity_weight")
+    for key, of in owner.items():
+        checks.text(of, f"entity[{key!r}]")
+    for key, weight in weights.items():
+        checks.number(weight, f"entity_weight[{key!r}]", above=0.0)
+    ways = {"": inside} if isinstance(inside, str) else _named(inside, "inside")
+    for key, way in ways.items():
+        checks.one_of(way, f"inside[{key!r}]" if key else "inside", INSIDE)
+    checked_engine(engine)
     needs_speeds(by_speed=by_speed, sharing=sharing)
     name = "hierarchical" + " blind" * (not by_speed) + " sharing" * sharing
 
@@ -99,3 +113,8 @@ def hierarchical(
 
     decide.__name__ = name
     return decide
+
+
+def _named(given: object, where: str) -> dict[str, Any]:
+    kind = cast("type[dict[str, Any]]", Mapping)
+    return dict(checks.of_kind(given, kind, where, "a table of names and values"))

@@ -6,7 +6,13 @@ import numpy as np
 
 from walras.domains import cluster_scheduling
 from walras.policies.central import central_max_min
-from walras.policies.solved import NO_PAIRS, needs_speeds, relative_service, shares_of
+from walras.policies.solved import (
+    NO_PAIRS,
+    checked_engine,
+    needs_speeds,
+    relative_service,
+    shares_of,
+)
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.solving import solve
@@ -31,7 +37,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         The policy; its decisions carry value and bound.
 
     Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``.
+        InputError: ``sharing`` is asked for without ``by_speed``, or there is no such engine.
 
     Example:
         >>> import walras as wl
@@ -41,6 +47,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         1.0
     """
     needs_speeds(by_speed=by_speed, sharing=sharing)
+    if engine is not None:
+        checked_engine(engine)
     name = "las" + (" by speed" if by_speed else "") + (" sharing" if sharing else "")
 
     def decide(snapshot: JobsSnapshot) -> Shares:

@@ -53,6 +53,7 @@ def leximin(
         >>> wl.policies.leximin()(jobs).time.round(3).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
+    checks.flag(by_speed, "by_speed")
     levels = checks.whole(levels, "levels", 1)
     needs_speeds(by_speed=by_speed, sharing=sharing)
     name = "leximin" + " blind" * (not by_speed) + " sharing" * sharing

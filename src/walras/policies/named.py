@@ -6,8 +6,8 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +95,28 @@ def named(name: str, **options: Any) -> Policy:
             allowed=f"options {', '.join(needed)}",
             remedy=f"give {missing[0]}",
         )
-    for option, value in options.items():
-        if option in known and isinstance(known[option].default, bool):
-            checks.flag(value, f"{option} of policy {name}", ", in TOML true or false")
-    return make(**options)
+    with options_of(name):
+        return make(**options)
+
+
+@contextmanager
+def options_of(name: str) -> Iterator[None]:
+    """Let errors about a policy's options say whose they are.
+
+    Raises:
+        InputError: That of the body; where it is about an option, the policy is named with it.
+    """
+    try:
+        yield
+    except InputError as error:
+        if "policy " in error.where:  # of a policy inside this one
+            raise
+        raise InputError(
+            error.what,
+            where=f"{error.where.removeprefix('policy.')} of policy {name}",
+            allowed=error.allowed,
+            remedy=error.remedy,
+        ) from error
 
 
 def of_file(name: str, options: Mapping[str, Any]) -> Callable[..., Any] | None:
@@ -173,13 +191,23 @@ def _guarded(policy: Callable[..., Any], path: Path, function: str) -> Callable[
         except WalrasError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's function raises
-            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)[1:]]
             raise DataError(
                 f"raises {type(error).__name__}: {error}",
-                where=f"policy {path}:{function}, line {lines[0] if lines else 0}",
-                allowed="a function that decides every snapshot",
+                where=f"policy {path}:{function}{_line(error, path, policy)}",
+                allowed="a function of one argument, the snapshot, that decides every snapshot",
                 remedy="correct it there",
             ) from error
 
     guarded.__name__ = function
     return guarded
+
+
+def _line(error: BaseException, path: Path, policy: Callable[..., Any]) -> str:
+    """The last line of the file that was running; that of the function where none was: it was
+    called with other arguments than it takes. Empty where that is in no file, either.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+    code = getattr(inspect.unwrap(policy), "__code__", None)
+    line = lines[-1] if lines else getattr(code, "co_firstlineno", None)
+    return f", line {line}" if line else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from walras import checks
 from walras.policies.exchange import exchange
-from walras.policies.named import of_file
+from walras.policies.named import of_file, options_of
 from walras.policies.placements import Policy
 from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.rounds import Predict
@@ -58,6 +58,7 @@ def named_placement(name: str, predict: Predict | None = None, **options: Any) -
     known = (*given, *_SETTINGS) if name == "exchange" else given
     checks.known_keys(options, known, f"policy {name}")
     settings = {key: options.pop(key) for key in _SETTINGS if key in options}
-    if settings:
-        options["settings"] = Policy(**settings)
-    return make(predict=predict, **options)
+    with options_of(name):
+        if settings:
+            options["settings"] = Policy(**settings)
+        return make(predict=predict, **options)

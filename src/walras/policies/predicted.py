@@ -67,8 +67,11 @@ def predicted(
         >>> wl.policies.predicted(shortest, wrong)(jobs).time.tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
+    checks.function_or_none(policy, "policy", remedy="give one such as wl.policies.fifo()")
     seen = throughputs if callable(throughputs) else _by_class(throughputs)
-    judged = JUDGES[checks.one_of(judge, "judge", JUDGES)] if isinstance(judge, str) else judge
+    if judge is not None and not callable(judge):
+        judge = JUDGES[checks.one_of(judge, "judge", JUDGES)]
+    judged = judge
     name = f"{getattr(policy, '__name__', 'policy')}, predicted"
     kept: list[tuple[Shares, Shares]] = []
 
@@ -130,6 +133,13 @@ _LEAST = 1e-12  # steps a second
 
 def _by_class(given: pd.DataFrame | str | Path) -> Callable[[JobsSnapshot], Floats]:
     """From a table of classes and types to the speeds of a snapshot's jobs."""
+    if not isinstance(given, pd.DataFrame | str | Path):
+        raise InputError(
+            f"is {checks.shown(given)}",
+            where="throughputs",
+            allowed="a function, a frame, or the path of a CSV file",
+            remedy="give one of these",
+        )
     table = given if isinstance(given, pd.DataFrame) else _read(given)
     numbers = table.apply(pd.to_numeric, errors="coerce")
     wrong = numbers.isna() & table.notna() | (numbers < 0) | np.isinf(numbers)

@@ -49,7 +49,7 @@ def proportional_fairness(
         )
 
     return solved(
-        "proportional fairness" + " sharing" * sharing,
+        "proportional fairness sharing" if sharing else "proportional fairness",
         state,
         engine=engine,
         warm=warm,

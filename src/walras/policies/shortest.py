@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from walras import checks
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats
@@ -23,6 +24,9 @@ def shortest_remaining_time(by_speed: bool = True) -> Policy:
     Returns:
         The policy.
 
+    Raises:
+        InputError: ``by_speed`` is not True or False.
+
     Example:
         >>> import walras as wl
         >>> from walras.rounds import JobsSnapshot
@@ -32,6 +36,7 @@ def shortest_remaining_time(by_speed: bool = True) -> Policy:
         >>> wl.policies.shortest_remaining_time()(jobs).time.tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
+    checks.flag(by_speed, "by_speed")
     name = "shortest remaining time" + ("" if by_speed else " blind")
 
     def decide(snapshot: JobsSnapshot) -> Shares:

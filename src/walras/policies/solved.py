@@ -13,6 +13,7 @@ from walras.engines.base import Engine
 from walras.errors import InputError
 from walras.rounds import JobsSnapshot, Shares
 from walras.rounds.pairs import Pairs
+from walras.select.registry import AUTO, engine_of
 from walras.separable import Leximin, Separable
 from walras.simulate.time_shared import Policy
 from walras.solution import Solution
@@ -64,15 +65,26 @@ def needs_speeds(*, by_speed: bool, sharing: bool) -> None:
     """Refuse a policy that is to share workers and knows no speeds.
 
     Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``.
+        InputError: ``sharing`` is asked for without ``by_speed``, or one is not True or False.
     """
-    if sharing and not by_speed:
+    checks.flag(by_speed, "by_speed")
+    if checks.flag(sharing, "sharing") and not by_speed:
         raise InputError(
             "is given without by_speed",
             where="sharing",
             allowed="with by_speed=True",
             remedy="let the policy know the speeds that sharing changes",
         )
+
+
+def checked_engine(asked: str | Engine) -> None:
+    """Refuse what :func:`walras.solve` knows as no engine, before there is a problem.
+
+    Raises:
+        InputError: There is no such engine.
+    """
+    if asked != AUTO:
+        engine_of(asked)
 
 
 def pairs_of(snapshot: JobsSnapshot, *, sharing: bool, unit: Floats | None = None) -> Sharing:
@@ -130,8 +142,13 @@ def solved(
         sharing: Whether the problem has the pairs of the snapshot, in order.
 
     Raises:
-        InputError: The tolerance is out of range.
+        InputError: There is no such engine, the tolerance is out of range, or ``warm`` or
+            ``sharing`` is not True or False.
     """
+    if not callable(engine):
+        checked_engine(engine)
+    checks.flag(warm, "warm")
+    checks.flag(sharing, "sharing")
     tolerance = checks.number(tolerance, "tolerance", 0.0, 1.0)
     kept: list[tuple[Shares, Solution]] = []
 

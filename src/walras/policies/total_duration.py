@@ -52,7 +52,7 @@ def total_duration(
         )
 
     return solved(
-        "total duration" + " sharing" * sharing,
+        "total duration sharing" if sharing else "total duration",
         state,
         engine=engine,
         warm=warm,

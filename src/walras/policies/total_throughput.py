@@ -50,7 +50,7 @@ def total_throughput(
         )
 
     return solved(
-        "total throughput" + " sharing" * sharing,
+        "total throughput sharing" if sharing else "total throughput",
         state,
         engine=engine,
         warm=warm,

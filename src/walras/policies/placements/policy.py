@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from walras import checks
 from walras.errors import InputError
 from walras.rounds import Rules
 
@@ -53,14 +54,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise _wrong(name, f"is {value!r}", f"{low:g} to {high:g}")
-            if not low <= value <= high or (name in _WHOLE and value != int(value)):
-                raise _wrong(name, f"is {value:g}", f"{low:g} to {high:g}")
-            object.__setattr__(self, name, int(value) if name in _WHOLE else float(value))
-        if not isinstance(self.avoid_tried, bool):
-            raise _wrong("avoid_tried", f"is {self.avoid_tried!r}", "true or false")
+            whole = name in _WHOLE
+            checks.setting(self, name, low, high, integer=whole, where=f"policy.{name}")
+        checks.flag(self.avoid_tried, "policy.avoid_tried", ", in JSON true or false")
 
     def document(self) -> str:
         """The policy as JSON with sorted keys, as a round stores it.
@@ -115,10 +111,6 @@ _RANGES = {
     "listed": (1, 1_000_000),
 }
 _WHOLE = ("reserve", "listed")
-
-
-def _wrong(name: str, what: str, allowed: str) -> InputError:
-    return InputError(what, where=f"policy.{name}", allowed=allowed, remedy="correct the policy")
 
 
 def decayed(used: float, seconds: float, half_life: float) -> float:
