@@ -240,6 +240,13 @@ def test_an_array_is_copied_where_it_must_be_the_own() -> None:
     assert not np.shares_memory(checks.numeric(mine, "x", copy=True), mine)
 
 
+@pytest.mark.parametrize("value", ["", " ", "\n", None, 3])
+def test_a_name_is_words_that_are_seen(value: object) -> None:
+    assert checks.name("a b", "label") == "a b"
+    with pytest.raises(InputError, match="label"):
+        checks.name(value, "label")
+
+
 def test_names_are_told_apart() -> None:
     assert checks.distinct(pd.Index([1, 2]), "x") == ("1", "2")
     with pytest.raises(

@@ -172,6 +172,22 @@ def text(value: object, where: str) -> str:
     return value
 
 
+def name(value: object, where: str) -> str:
+    """Words that are seen.
+
+    Raises:
+        InputError: It is empty, blank or no text.
+    """
+    if not text(value, where).strip():
+        raise InputError(
+            f"is {shown(value)}",
+            where=where,
+            allowed="words that are seen",
+            remedy="write a name between the quotes",
+        )
+    return cast("str", value)
+
+
 def one_of(
     value: object, where: str, choices: Collection[str], kind: str = "", *, remedy: str = ""
 ) -> str:

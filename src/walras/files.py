@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from walras.errors import DataError
+from walras.errors import DataError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+PARQUET = (".parquet", ".pq")
+"""Endings of Parquet files."""
 
 
 def reason_of(error: Exception) -> str:
@@ -64,16 +68,88 @@ def replacing(path: str | Path, remedy: str = "choose another path") -> Iterator
             os.fsync(written.fileno())
         os.replace(fresh, place)
     except OSError as error:
-        raise DataError(
-            f"cannot be written: {error.strerror or error}",
-            where=str(path),
-            allowed="a file in a folder you may write to, on a disk with room",
-            remedy=remedy,
-        ) from error
+        raise _cannot_write(path, error, remedy) from error
     finally:
         if fresh is not None:
             with suppress(OSError):
                 fresh.unlink(missing_ok=True)
+
+
+def check_target(
+    path: str | Path, where: str, endings: Collection[str] = (), remedy: str = "choose another path"
+) -> None:
+    """Refuse a file that cannot be written, before the work that it is to hold.
+
+    Args:
+        path: The file.
+        where: The argument or option that names it.
+        endings: What its name may end in; anything if none are given. A device or pipe needs
+            no ending.
+        remedy: What to do where it cannot be written.
+
+    Raises:
+        InputError: Its name ends otherwise.
+        DataError: As :func:`replacing`.
+
+    Examples:
+        >>> import walras
+        >>> try:
+        ...     check_target("runs.txt", "ledger", (".csv", ".parquet"))
+        ... except walras.InputError as error:
+        ...     print(error.where, error.what, error.allowed, sep="; ")
+        ledger; is runs.txt; a name ending in .csv, .parquet
+    """
+    path = Path(path)
+    try:
+        place = path.resolve()
+        device = place.exists() and not place.is_file() and not place.is_dir()
+        nameless = device and not path.suffix
+        if endings and path.suffix.lower() not in endings and not nameless:
+            raise InputError(
+                f"is {path}",
+                where=where,
+                allowed=f"a name ending in {', '.join(endings)}",
+                remedy="choose such a name",
+            )
+        if device:
+            return
+        if place.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        _beside(place).unlink()
+    except OSError as error:
+        raise _cannot_write(path, error, remedy) from error
+
+
+def make_folder(path: str | Path) -> Path:
+    """A folder to write to, made where it is missing.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        DataError: It cannot be made, or nothing can be written there.
+    """
+    place = Path(path)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        _beside(place / "file").unlink()
+    except OSError as error:
+        raise DataError(
+            f"cannot be made or written to: {reason_of(error)}",
+            where=f"folder {place}",
+            allowed="a folder that you may write to",
+            remedy="choose another one",
+        ) from error
+    return place
+
+
+def _cannot_write(path: Path, error: OSError, remedy: str) -> DataError:
+    return DataError(
+        f"cannot be written: {error.strerror or error}",
+        where=str(path),
+        allowed="a file in a folder you may write to, on a disk with room",
+        remedy=remedy,
+    )
 
 
 def write_text(path: str | Path, text: str, remedy: str = "choose another path") -> None:

@@ -6,18 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from walras.errors import InputError
+from walras.errors import DataError, InputError
 from walras.plot.files import check_file, save
 from walras.plot.style import blank
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
-@pytest.mark.parametrize("name", ["figure", "figure.jpg", "figure.txt", "absent/figure.png"])
+@pytest.mark.parametrize("name", ["figure", "figure.jpg", "figure.txt"])
 def test_a_name_that_no_figure_can_have_is_refused_at_once(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="option --figure: cannot be written") as caught:
+    with pytest.raises(InputError, match=r"option --figure: is .*figure") as caught:
         check_file(tmp_path / name, "option --figure")
     assert ".svg" in caught.value.allowed
+
+
+def test_a_folder_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be written: No such file"):
+        check_file(tmp_path / "absent" / "figure.png")
 
 
 @pytest.mark.parametrize("suffix", [*BEGINNINGS, ".PNG"])

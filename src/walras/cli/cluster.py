@@ -22,7 +22,6 @@ from walras.cli.common.engine_options import (
     engine_from,
 )
 from walras.cli.common.errors import ended, ending
-from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.solving import (
     TOLERANCE,
@@ -37,6 +36,7 @@ from walras.cli.common.solving import (
     run,
 )
 from walras.cli.common.streams import put, tell
+from walras.cli.common.targets import check_report, check_save
 from walras.domains import cluster_scheduling as cs
 from walras.domains.cluster_scheduling.tables import ClusterTables, read_shares, read_tables
 from walras.errors import InputError
@@ -179,8 +179,8 @@ def cluster(
     extras: dict[str, object] = {"--explain": explain, "--worth": worth or None, "--diff": diff}
     for option, asked_for in extras.items():
         refuse_unless(output is not Format.CSV, option, asked_for, "-o table or -o json")
-    if report is not None:
-        need_figures("--report")
+    check_report(report)
+    check_save(save)
     before = None if diff is None else _earlier(diff)
     given = read_tables(
         throughput, jobs, resources, quota, previous, drain=drain or (), keep_good=keep_good

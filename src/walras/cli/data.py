@@ -13,7 +13,8 @@ from walras import data
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import put, tell
-from walras.predict.logs.log import write_log
+from walras.cli.common.targets import check_table
+from walras.predict.logs.log import TABLES, write_log
 from walras.predict.logs.sacct import COMMAND, read_sacct
 from walras.progress import Progress
 from walras.reports.tables import Table, to_json
@@ -209,6 +210,7 @@ def sacct(
 
       walras data import sacct jobs.txt --delimiter ";"
     """
+    check_table(to, "--to", TABLES)
     found = read_sacct(file, task=task, cluster=cluster, delimiter=delimiter)
     log = found.log
     for problem in log.problems:

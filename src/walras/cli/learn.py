@@ -15,6 +15,7 @@ from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.streams import tell
+from walras.cli.common.targets import check_save
 from walras.errors import InputError
 from walras.progress import Progress
 from walras.reports.tables import Table, of_frame, record
@@ -174,6 +175,7 @@ def fit(
     from walras.learn import fit as run
     from walras.reports.fitted import facts_of, headline, synthetic
 
+    check_save(save)
     given = _data(data, clusters, train, log, features, seed)
     with _stage(f"training {method}", progress) as stages:
         learned = run(

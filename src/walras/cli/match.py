@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from walras.cli.common.errors import ended, ending
-from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit, put_wrapped
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import (
@@ -20,6 +19,7 @@ from walras.cli.common.solving import (
     Tolerance,
 )
 from walras.cli.common.streams import put, tell
+from walras.cli.common.targets import check_report
 from walras.matching import MatchSettings, Plan, match_round
 from walras.matching.match import first_step
 from walras.matching.tables import MatchTables, read_asked, read_tables, round_from
@@ -102,8 +102,7 @@ def match(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Place tasks on clusters: the slowest ends soonest, and enough succeed."""
-    if report is not None:
-        need_figures("--report")
+    check_report(report)
     tables = read_tables(times, success, keep_good=keep_good)
     asked, unread = read_asked(tasks, clusters, move_price, tables)
     if unread:

@@ -13,11 +13,11 @@ import typer
 
 from walras import data
 from walras.cli.common.errors import ExitCode, ended
-from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress, TimeLimit
 from walras.cli.common.streams import put, tell
+from walras.cli.common.targets import check_figure
 from walras.domains import load_balancing as lb
 from walras.domains.load_balancing.sequence import published_rounds
 from walras.errors import InputError
@@ -96,7 +96,7 @@ def rebalance(
         "--spread": spread > 1,
     }
     _check_ways(shards, rounds, of_tables, {"--size": size, "--baseline": baseline})
-    _check_figure(figure)
+    check_figure(figure)
     options = partial(lb.Options, keep=keep, attempts=attempts, time_limit=time_limit, seed=seed)
     with (
         Interruptible() as interrupt,
@@ -153,14 +153,6 @@ def _check_ways(
         _refuse_unused(of_tables, "--rounds")
     else:
         _refuse_unused(of_rounds, "--shards")
-
-
-def _check_figure(figure: Path | None) -> None:
-    if figure is not None:
-        need_figures("--figure")
-        from walras.plot.files import check_file
-
-        check_file(figure)
 
 
 def _refuse_unused(given: Mapping[str, object], way: str) -> None:

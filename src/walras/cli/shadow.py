@@ -9,11 +9,11 @@ from typing import Annotated, cast
 import typer
 
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.figures import need_figures
 from walras.cli.common.output import emit, put_wrapped
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import Report, ShowProgress
 from walras.cli.common.streams import tell
+from walras.cli.common.targets import check_report, check_save
 from walras.cli.exchange.connect import Format, OutputOption, key_values, put_document
 from walras.policies.placements import Policy
 from walras.reports import shadow as reports
@@ -93,8 +93,8 @@ def shadow(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Replay a scheduler's log by the exchange's policy, and compare."""
-    if report is not None:
-        need_figures("--report")
+    check_report(report)
+    check_save(save)
     jobs = read_jobs(log, cast("Scheduler | None", scheduler), cluster=cluster, slots=slots_by)
     _tell_left_out(jobs)
     room, prices = _whole(slots), key_values(price, "price", float)

@@ -19,7 +19,6 @@ from walras.cli.common.engine_options import (
     engine_from,
 )
 from walras.cli.common.errors import ended, ending
-from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import (
@@ -32,6 +31,7 @@ from walras.cli.common.solving import (
     Tolerance,
 )
 from walras.cli.common.streams import put, tell
+from walras.cli.common.targets import check_figure
 from walras.domains import traffic_engineering as te
 from walras.domains.traffic_engineering.candidates import Kind
 from walras.domains.traffic_engineering.objectives import named_objective
@@ -187,7 +187,7 @@ def traffic(
     old = {"parts": parts, "mode": mode, "collapse": collapse}
     chosen = engine_from(engine, engine_option, old)
     checks.number(load, "--load", 0.0, 1e6)
-    _check_drawing(figure)
+    check_figure(figure)
     net = te.load_topology(
         network,
         seed=seed,
@@ -262,21 +262,6 @@ def _print(
     if worst.rows:
         emit(worst)
     tell(ending(solution.status, solution.gap, solution.gap_unit))
-
-
-def _check_drawing(path: Path | None) -> None:
-    """Refuse a figure that could not be drawn, before the work.
-
-    Raises:
-        InputError: Its ending or folder will not do.
-        EngineError: A package is missing.
-    """
-    if path is None:
-        return
-    need_figures("--figure")
-    from walras.plot.files import check_file
-
-    check_file(path, "--figure")
 
 
 def _draw(path: Path, judged: te.Evaluation, network: te.Network) -> None:

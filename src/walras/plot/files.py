@@ -7,8 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from walras.errors import InputError
-from walras.files import replacing
+from walras.files import check_target, replacing
 from walras.text import visible
 
 _SUFFIXES = (".png", ".svg", ".pdf")
@@ -22,15 +21,10 @@ def check_file(path: Path, where: str = "figure") -> None:
         where: The argument or option that names it.
 
     Raises:
-        InputError: The file's suffix is none that is known, or its folder is not there.
+        InputError: The file's suffix is none that is known.
+        DataError: It cannot be written: its folder is not there, or not yours.
     """
-    if path.suffix.lower() not in _SUFFIXES or not path.parent.is_dir():
-        raise InputError(
-            f"cannot be written: {path}",
-            where=where,
-            allowed=f"a file ending in {', '.join(_SUFFIXES)} in a folder that exists",
-            remedy="choose such a name",
-        )
+    check_target(path, where, _SUFFIXES, "choose another name")
 
 
 def save(figure: Figure, path: Path, *, tight: bool = False) -> None:
@@ -47,7 +41,7 @@ def save(figure: Figure, path: Path, *, tight: bool = False) -> None:
     """
     check_file(path)
     content, box = io.BytesIO(), "tight" if tight else None
-    kind = path.suffix[1:].lower()
+    kind = path.suffix[1:].lower() or "png"
     figure.savefig(content, format=kind, dpi=150, facecolor="white", bbox_inches=box)
     with replacing(path, "choose another name") as fresh:
         if kind == "svg":  # names at ticks may hold what XML may not

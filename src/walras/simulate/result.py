@@ -220,13 +220,13 @@ class Run:
         return pd.Series(1.0 - down / np.maximum(self.workers * self.end, _TINY), self.types)
 
     def save_ledger(self, path: str | Path) -> None:
-        """Write the ledger as CSV, or as Parquet where the name ends in ``.parquet``.
+        """Write the ledger as CSV or Parquet, as the name ends: ``.csv``, ``.parquet`` or ``.pq``.
 
         Args:
             path: The file.
 
         Raises:
-            InputError: The run kept none.
+            InputError: The run kept none, or the name ends otherwise.
             EngineError: It is Parquet, and pyarrow is not installed.
             DataError: The file cannot be written.
         """

@@ -100,6 +100,12 @@ def test_the_example_is_a_configuration() -> None:
 
 
 def test_one_of_configuration_and_runs_is_needed(config: Path) -> None:
-    for given in ((), (str(config), "--runs", "a.npz")):
+    for given in (
+        (),
+        (str(config), "--runs", "a.npz"),
+        ("--runs", "a.npz", "--seeds", "2"),
+        ("--runs", "a.npz", "--processes", "2"),
+        (str(config), "--seeds", "0"),
+    ):
         result = _run("compare", *given)
         assert exit_code(result.exception) == 2  # type: ignore[arg-type]

@@ -109,6 +109,9 @@ def test_an_interrupted_run_gives_the_jobs_so_far(tmp_path: Path) -> None:
         ("--draw", "rates=4"),
         ("--policy", "las", "--option", "by=1"),
         ("--trace", "missing.trace"),
+        ("--kinds", "--jobs"),
+        ("--tables", "csv"),
+        ("--policy", "gandiva", "--option", "seed=x"),
     ],
 )
 def test_bad_input_is_one_error(arguments: tuple[str, ...]) -> None:

@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from walras import saving
+from walras import checks, saving
 from walras.cli.common.errors import ExitCode
-from walras.cli.common.figures import need_figures
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import Report, ShowProgress, refuse_unless
 from walras.cli.common.streams import put, tell
+from walras.cli.common.targets import check_figure, check_report, check_save
 from walras.errors import InputError
 from walras.policies import savings_bound
 from walras.policies.named import named
@@ -70,15 +70,19 @@ def compare_command(
             allowed="one of them",
             remedy="walras simulate compare --example > compare.toml",
         )
-    _check_drawing(report, figure)
+    check_report(report)
+    check_figure(figure)
+    check_save(save)
     if runs:
-        refuse_unless(False, "--folder", folder, "CONFIG")
+        unused = {"--folder": folder, "--seeds": seeds, "--processes": processes}
+        for option, given in unused.items():
+            refuse_unless(False, option, given, "CONFIG")
         found = _of_files(runs, bound=bound)
         interrupted = False
     else:
         stated = read_study(config)  # type: ignore[arg-type]
         if seeds is not None:
-            stated = replace(stated, seeds=tuple(range(seeds)))
+            stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
         with (
             Interruptible() as interrupt,
             Stages({"compare": 1.0}, 1.0, interrupt, shown=progress) as stages,
@@ -125,18 +129,6 @@ def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
         )
     bounds = savings_bound(first.trace(), first.cluster(), measured=first.measured)
     return Comparison.of_runs(runs, bounds if bound else None)
-
-
-def _check_drawing(report: Path | None, figure: Path | None) -> None:
-    """Refuse what cannot be drawn before the work."""
-    if report is not None:
-        need_figures("--report")
-    if figure is not None:
-        need_figures("--figure")
-        # Imported here: plot is an optional extra.
-        from walras.plot.files import check_file
-
-        check_file(figure, "--figure")
 
 
 def _write(found: Comparison, report: Path | None, figure: Path | None, save: Path | None) -> None:

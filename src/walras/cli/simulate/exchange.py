@@ -12,11 +12,13 @@ from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import ShowProgress
 from walras.cli.common.streams import tell
+from walras.cli.common.targets import check_table
 from walras.cli.exchange.connect import key_values
 from walras.cli.simulate.options import value_of
 from walras.exchange.history import Replayed, read_history, replay
 from walras.exchange.history.replay import Makes
 from walras.policies.named_placements import named_placement
+from walras.predict.logs.log import TABLES
 from walras.reports.tables import of_frame
 
 HELP = """Replay an exchange's own rounds under another policy, and compare.
@@ -55,11 +57,14 @@ def exchange_command(
         str | None,
         typer.Option(help="first_fit, best_fit, fastest_cluster, or FILE.py:FUNCTION."),
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the placements as CSV.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the placements, as .csv or .parquet.")
+    ] = None,
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Replay an exchange's own rounds under another policy, and compare."""
+    check_table(save, "--save", TABLES)
     settings: dict[str, Any] = key_values(set_, "set", value_of)
     if min_success is not None:
         settings["min_success"] = min_success

@@ -10,6 +10,7 @@ import typer
 
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.streams import tell
+from walras.cli.common.targets import check_table
 from walras.cli.simulate.loading import (
     ClusterOption,
     FormatOption,
@@ -24,6 +25,7 @@ from walras.cli.simulate.loading import (
 )
 from walras.reports.tables import Cell, Table, of_frame
 from walras.simulate import FORMATS, Cluster, Imported, check_load, import_trace, save_trace
+from walras.simulate.formats.write import ENDINGS
 
 HELP = """Read a trace of any format, and say what is in it.
 
@@ -60,6 +62,7 @@ def import_command(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Read a trace of any format, and say what is in it."""
+    check_table(save, "--save", ENDINGS)
     on = cluster_of(cluster_table(cluster, nodes, form))
     found = import_trace(file, cluster=on, **trace_options(form, maps, types, speeds))
     tell(str(found.trace))

@@ -10,8 +10,9 @@ import typer
 from walras.cli.common.errors import ExitCode
 from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
-from walras.cli.common.solving import ShowProgress
+from walras.cli.common.solving import ShowProgress, refuse_unless
 from walras.cli.common.streams import tell
+from walras.cli.common.targets import check_folder, check_save, check_table
 from walras.cli.exchange.connect import key_values
 from walras.cli.simulate.loading import (
     ClusterOption,
@@ -25,11 +26,13 @@ from walras.cli.simulate.loading import (
     trace_options,
 )
 from walras.cli.simulate.options import range_of, value_of
+from walras.errors import InputError
 from walras.policies.named import named
 from walras.policies.named_placements import named_placement
+from walras.predict.logs.log import TABLES
 from walras.reports.tables import Table, of_frame
 from walras.simulate import Run, TaskTrace, Trace, by_kind, export_run, run, summary
-from walras.simulate.formats.write import check_table
+from walras.simulate.formats.write import check_table as check_kind
 from walras.simulate.scenario import Scenario, read_scenario
 
 HELP = """Run a policy on a trace of jobs in virtual time.
@@ -104,11 +107,20 @@ def run_command(
     export: Annotated[
         Path | None, typer.Option(help="Folder for tables, Batsim's jobs and run.json.")
     ] = None,
-    tables: Annotated[str, typer.Option(help="Of --export: csv, parquet or json.")] = "csv",
+    tables: Annotated[
+        str | None, typer.Option(help="Of --export: csv, parquet or json; csv.")
+    ] = None,
     progress: ShowProgress = True,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Run a policy on a trace of jobs in virtual time."""
+    if kinds and jobs:
+        raise InputError(
+            "are both given",
+            where="--kinds and --jobs",
+            allowed="one of them",
+            remedy="leave one out, or take both from --export",
+        )
     given = read_scenario(config) if config is not None else Scenario()
     rules = {
         "round_seconds": round_seconds,
@@ -127,8 +139,7 @@ def run_command(
         policy=({"name": policy} if policy else {}) | key_values(option, "option", value_of),
         run={name: value for name, value in rules.items() if value is not None},
     )
-    if export is not None:
-        check_table(tables, "--tables")
+    _check_targets(save, ledger, export, tables)
     loaded, on, chosen = _made(stated)
     with (
         Interruptible() as interrupt,
@@ -148,11 +159,23 @@ def run_command(
     if ledger is not None:
         found.save_ledger(ledger)
     if export is not None:
-        export_run(found, export, tables)
+        export_run(found, export, tables or "csv")
     emit(_table(found, kinds=kinds, jobs=jobs), output)
     _tell_faults(found, loaded)
     if interrupt.asked:
         raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _check_targets(
+    save: Path | None, ledger: Path | None, export: Path | None, tables: str | None
+) -> None:
+    """Refuse what cannot be written before the run."""
+    check_save(save)
+    check_table(ledger, "--ledger", TABLES)
+    if tables is not None:
+        refuse_unless(export is not None, "--tables", tables, "--export")
+        check_kind(tables, "--tables")
+    check_folder(export)
 
 
 def _made(stated: Scenario) -> tuple[Any, Any, Any]:

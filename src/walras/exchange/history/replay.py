@@ -78,12 +78,13 @@ class Replayed:
         return len(both) / len(self.recorded_placements) if len(self.recorded_placements) else 1.0
 
     def save_placements(self, path: str | Path) -> None:
-        """Write :attr:`placements` as CSV, or as Parquet where the name ends in ``.parquet``.
+        """Write :attr:`placements` as CSV or Parquet: ``.csv``, ``.parquet`` or ``.pq``.
 
         Args:
             path: The file.
 
         Raises:
+            InputError: The name ends otherwise.
             EngineError: It is Parquet, and pyarrow is not installed.
             DataError: The file cannot be written.
         """

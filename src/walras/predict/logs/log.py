@@ -11,7 +11,7 @@ import pandas as pd
 
 from walras.errors import DataError, InputError
 from walras.extras import need_pyarrow
-from walras.files import reason_of, replacing, write_csv
+from walras.files import PARQUET, check_target, reason_of, replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
 from walras.predict.graphs.graph import TaskGraph, closed_form
 from walras.predict.logs.text import read_csv
@@ -32,7 +32,9 @@ OUTCOMES: Mapping[str, bool | None] = {
 }
 """Outcome -> success, failure, or neither: what says nothing of the cluster is not counted."""
 
-_PARQUET = (".parquet", ".pq")
+TABLES = (".csv", *PARQUET)
+"""Endings of the files that :func:`write_log` writes."""
+
 _MIXED = 300.0  # times of one task on one cluster seldom differ so much, but ms and s do
 
 
@@ -200,7 +202,7 @@ def read_log(path: str | Path | pd.DataFrame) -> TaskLog:
     numbers: Sequence[int] | None = None
     ragged: tuple[int, ...] = ()
     try:
-        if path.suffix.lower() in _PARQUET:
+        if path.suffix.lower() in PARQUET:
             need_pyarrow()
             table = pd.read_parquet(path)
         else:
@@ -231,14 +233,16 @@ def _unusable(what: str, path: str | Path) -> DataError:
 
 
 def write_log(runs: pd.DataFrame, path: str | Path) -> None:
-    """Write runs as CSV, or as Parquet when the name ends so.
+    """Write runs as CSV or Parquet, as the name ends.
 
     Raises:
+        InputError: The name ends otherwise.
         EngineError: It is Parquet, and pyarrow is not installed.
         DataError: The file cannot be written.
     """
     path = Path(path)
-    if path.suffix.lower() in _PARQUET:
+    check_target(path, "path", TABLES)
+    if path.suffix.lower() in PARQUET:
         need_pyarrow()
         with replacing(path) as fresh:
             runs.to_parquet(fresh, index=False)

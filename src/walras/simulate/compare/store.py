@@ -9,7 +9,7 @@ from pathlib import Path
 
 from walras import saving
 from walras.errors import DataError
-from walras.files import reason_of, write_text
+from walras.files import make_folder, write_text
 from walras.simulate.compare.comparison import Bounds
 from walras.simulate.result import Run
 
@@ -41,17 +41,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path | None) -> None:
-        self._folder = None if folder is None else Path(folder)
-        if self._folder is not None:
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise DataError(
-                    f"cannot be made: {reason_of(error)}",
-                    where=f"folder {folder}",
-                    allowed="a folder that you may write to",
-                    remedy="choose another one",
-                ) from error
+        self._folder = None if folder is None else make_folder(folder)
 
     def read(self, key: str) -> tuple[Run | Bounds, float] | None:
         """The result of a case and its seconds; None where it is not there or damaged."""

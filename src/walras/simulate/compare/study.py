@@ -143,7 +143,7 @@ def study(tables: Mapping[str, Any]) -> Study:
         The study.
 
     Raises:
-        InputError: A key is unknown, or a value cannot be used.
+        InputError: A key is unknown, a value cannot be used, or two settings say the same.
     """
     for name in ("run", "trace"):
         if not isinstance(tables.get(name, {}), Mapping):
@@ -151,6 +151,7 @@ def study(tables: Mapping[str, Any]) -> Study:
                 f"is {checks.shown(tables[name])}", where=f"study.{name}", allowed="a table"
             )
     run, trace = dict(tables.get("run", {})), dict(tables.get("trace", {}))
+    _refuse_seeds(run, trace)
     seeds = run.pop("seeds", [run.pop("seed", 0)])
     if not isinstance(seeds, list) or not seeds:
         raise InputError(
@@ -175,6 +176,18 @@ def study(tables: Mapping[str, Any]) -> Study:
         )
     whole = [checks.whole(seed, f"study.run.seeds[{k}]") for k, seed in enumerate(seeds)]
     return Study(policies, made, tuple(whole))
+
+
+def _refuse_seeds(run: Mapping[str, Any], trace: Mapping[str, Any]) -> None:
+    """Refuse a seed that nothing would use."""
+    for table, name, given in (("run", "seed", "seeds" in run), ("trace", "seed", True)):
+        if given and name in {"run": run, "trace": trace}[table]:
+            raise InputError(
+                "is given, and traces are drawn with the seeds of the comparison",
+                where=f"study.{table}.{name}",
+                allowed="run.seeds, a list of whole numbers",
+                remedy="leave it out, and write seeds = [0, 1, 2] below [run]",
+            )
 
 
 def _by_rate(trace: Mapping[str, Any], rates: list[Any]) -> dict[str, dict[str, Any]]:
@@ -210,7 +223,7 @@ def _policies(given: object) -> dict[str, dict[str, Any]]:
         own = dict(table)
         options = ", ".join(f"{n}={v}" for n, v in own.items() if n not in ("name", "label"))
         label = own.pop("label", own["name"] + (f" ({options})" if options else ""))
-        checks.text(label, f"{where}.label")
+        checks.name(label, f"{where}.label")
         if label in found:
             raise InputError(
                 f"is {label!r}, as that of another policy",

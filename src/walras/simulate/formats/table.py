@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 
 from walras.extras import need_pyarrow
-from walras.files import reason_of
+from walras.files import PARQUET, reason_of
 from walras.predict.logs.text import read_csv
 from walras.simulate.formats.raw import Raw, Refusal, cannot_read, text_of
 
-PARQUET = (".parquet", ".pq")
 _SEPARATORS = (";", "\t", "|")
 
 

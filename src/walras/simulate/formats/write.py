@@ -12,16 +12,17 @@ import numpy as np
 import pandas as pd
 
 from walras import checks
-from walras.errors import DataError
 from walras.extras import need_pyarrow
-from walras.files import reason_of, replacing, write_csv, write_text
-from walras.simulate.formats.table import PARQUET
+from walras.files import PARQUET, check_target, make_folder, replacing, write_csv, write_text
 from walras.simulate.metrics import summary
 from walras.simulate.result import Run
 from walras.simulate.trace import Trace
 
 TABLES = ("csv", "parquet", "json")
-"""Endings of tables."""
+"""Kinds of tables."""
+
+ENDINGS = (".csv", ".json", *PARQUET)
+"""Endings of the files that :func:`save_trace` writes."""
 
 _WALL_CLOCK = ("policy", "simulator")  # measures that differ from run to run
 
@@ -31,9 +32,10 @@ def save_trace(trace: Trace, path: str | Path) -> None:
 
     Args:
         trace: The trace.
-        path: Ends in ``.parquet`` or ``.json``; CSV with any other ending.
+        path: Ends in ``.csv``, ``.json``, ``.parquet`` or ``.pq``.
 
     Raises:
+        InputError: Its name ends otherwise.
         EngineError: It is Parquet, and pyarrow is not installed.
         DataError: The file cannot be written.
 
@@ -74,16 +76,7 @@ def export_run(run: Run, folder: str | Path, table: str = "csv") -> None:
         ['batsim_jobs.csv', 'jobs.csv', 'rounds.csv', 'run.json']
     """
     check_table(table)
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"cannot be made: {reason_of(error)}",
-            where=str(place),
-            allowed="a folder that you may write to",
-            remedy="choose another path",
-        ) from error
+    place = make_folder(folder)
     write_table(run.frame().reset_index(), place / f"jobs.{table}")
     rounds = run.rounds.drop(columns=["seconds", "overhead"])  # of the wall clock
     write_table(rounds, place / f"rounds.{table}")
@@ -107,9 +100,11 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     """Write a table by the ending of the name, whole or not at all.
 
     Raises:
+        InputError: The name ends in none of :data:`ENDINGS`.
         EngineError: It is Parquet, and pyarrow is not installed.
         DataError: The file cannot be written.
     """
+    check_target(path, "path", ENDINGS)
     if path.suffix.lower() in PARQUET:
         need_pyarrow()
         with replacing(path) as fresh:
