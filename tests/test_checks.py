@@ -241,10 +241,10 @@ def test_an_array_is_copied_where_it_must_be_the_own() -> None:
 
 
 @pytest.mark.parametrize("value", ["", " ", "\n", None, 3])
-def test_a_name_is_words_that_are_seen(value: object) -> None:
-    assert checks.name("a b", "label") == "a b"
+def test_text_that_must_not_be_blank(value: object) -> None:
+    assert checks.text("a b", "label", blank=False) == "a b"
     with pytest.raises(InputError, match="label"):
-        checks.name(value, "label")
+        checks.text(value, "label", blank=False)
 
 
 def test_names_are_told_apart() -> None:

@@ -159,33 +159,20 @@ def flag(value: object, where: str, words: str = "") -> bool:
     return bool(value)
 
 
-def text(value: object, where: str) -> str:
-    """Words.
+def text(value: object, where: str, *, blank: bool = True) -> str:
+    """Words. ``blank``: whether there may be none that are seen, as in "" and " ".
 
     Raises:
         InputError: It is something else.
     """
-    if not isinstance(value, str):
-        raise InputError(
-            f"is {shown(value)}", where=where, allowed="text", remedy="write it between quotes"
-        )
-    return value
-
-
-def name(value: object, where: str) -> str:
-    """Words that are seen.
-
-    Raises:
-        InputError: It is empty, blank or no text.
-    """
-    if not text(value, where).strip():
+    if not isinstance(value, str) or not (blank or value.strip()):
         raise InputError(
             f"is {shown(value)}",
             where=where,
-            allowed="words that are seen",
-            remedy="write a name between the quotes",
+            allowed="text" if blank else "text that is not blank",
+            remedy="write it between quotes",
         )
-    return cast("str", value)
+    return value
 
 
 def one_of(

@@ -24,7 +24,7 @@ class Cluster:
         counts: Type -> number of workers, at least one.
 
     Raises:
-        InputError: There is no type, a name is no text or blank, or a number is no whole number > 0.
+        InputError: There is no type, a name is no text or blank, or a number is not whole or below 1.
 
     Example:
         >>> import walras as wl
@@ -45,7 +45,7 @@ class Cluster:
                 remedy='write Cluster({"v100": 36, "k80": 12})',
             )
         made = {
-            checks.name(name, "name of a type"): checks.whole(
+            checks.text(name, "name of a type", blank=False): checks.whole(
                 count, f"Cluster[{name!r}]", 1, _MOST, remedy="leave out a type without workers"
             )
             for name, count in given.items()

@@ -223,7 +223,7 @@ def _policies(given: object) -> dict[str, dict[str, Any]]:
         own = dict(table)
         options = ", ".join(f"{n}={v}" for n, v in own.items() if n not in ("name", "label"))
         label = own.pop("label", own["name"] + (f" ({options})" if options else ""))
-        checks.name(label, f"{where}.label")
+        checks.text(label, f"{where}.label", blank=False)
         if label in found:
             raise InputError(
                 f"is {label!r}, as that of another policy",

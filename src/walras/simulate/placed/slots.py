@@ -87,7 +87,7 @@ class Slots:
                 remedy='write Slots({"east": 8, "west": 4})',
             )
         counts = {
-            checks.name(name, "name of a cluster"): checks.whole(
+            checks.text(name, "name of a cluster", blank=False): checks.whole(
                 count, f"Slots[{name!r}]", 1, _MOST, remedy="leave out a cluster without slots"
             )
             for name, count in given.items()
