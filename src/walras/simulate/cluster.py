@@ -24,7 +24,8 @@ class Cluster:
         counts: Type -> number of workers, at least one.
 
     Raises:
-        InputError: There is no type, a name is no text or blank, or a number is not whole or below 1.
+        InputError: There is no type, a name is blank or no text, or a number is no whole number
+            above 0.
 
     Example:
         >>> import walras as wl
