@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import platform
 import re
 import shutil
 import statistics
@@ -28,6 +26,7 @@ from benchmarks.flow import AnyBuilt, FlowInstance
 from benchmarks.flow_judge import judge_flow
 from benchmarks.instances import build
 from benchmarks.judge import Verdict, judge
+from benchmarks.machine import machine
 from benchmarks.matching import MatchInstance, judge_match
 from benchmarks.peers import METHODS
 from benchmarks.problem import Instance
@@ -217,12 +216,7 @@ def _described(cell: Cell) -> Record:
 def described_machine(device: str = "cpu") -> Record:
     """The facts of this machine that belong to its measurements; a GPU where they ran on one."""
     gpu = {} if device == "cpu" or _missing(device) else {"gpu": _gpu(device)}
-    return {
-        "cpu": _processor(),
-        "cores": os.cpu_count(),
-        "system": platform.system(),
-        **gpu,
-    }
+    return {**machine(), **gpu}
 
 
 def _gpu(device: str) -> str:
@@ -232,11 +226,3 @@ def _gpu(device: str) -> str:
     drivers = "" if shutil.which(query[0]) is None else subprocess.check_output(query, text=True)
     driver = "".join(f" (driver {version})" for version in drivers.splitlines()[:1])
     return f"{torch.cuda.get_device_name(device)}{driver} with torch {torch.__version__}"
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    if not path.exists():
-        return platform.processor()
-    names = [t for t in path.read_text().splitlines() if t.startswith("model name")]
-    return names[0].split(":", 1)[1].strip() if names else platform.machine()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.store import only_writer, read_lines, write_lines
+from benchmarks.machine import machine
+from benchmarks.store import Record, only_writer, read_lines, write_lines
 
 HERE = Path(__file__).parent
-_STUDY, _DATE = "study", "measured"
+_STUDY, _ORIGIN = "study", ("measured", "machine")
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Tables:
 
     @property
     def records(self) -> Path:
-        """The JSON-lines file: one line a row, with the study's name and the row's date."""
+        """The JSON-lines file: one line a row, with the study's name, the day and the machine."""
         return self.root / "results" / f"{self.family}.jsonl"
 
     def picture(self, study: str) -> Path:
@@ -53,25 +56,45 @@ class Tables:
     def read(self, study: str) -> pd.DataFrame | None:
         """The table of a study, None if it has not been measured."""
         rows = [
-            {name: _heard(value) for name, value in line.items() if name not in (_STUDY, _DATE)}
+            {name: _heard(value) for name, value in line.items() if name not in (_STUDY, *_ORIGIN)}
             for line in read_lines(self.records)
             if line[_STUDY] == study
         ]
         return pd.DataFrame(rows) if rows else None
 
-    def write(self, study: str, frame: pd.DataFrame, digits: int = 17) -> None:
+    def write(
+        self, study: str, frame: pd.DataFrame, digits: int = 17, cell: Sequence[str] = ()
+    ) -> None:
         """Put a study's table in place of its older one; the other studies' tables stay.
 
         Args:
             study: Its name.
             frame: One row a measurement.
             digits: Significant digits that are kept.
+            cell: Columns that name a row. Where they are given, older rows of other cells stay,
+                each with its own date and machine, and rows are in the order of these columns.
         """
-        day = datetime.now(UTC).date().isoformat()
-        new = [{_STUDY: study, **row, _DATE: day} for row in _rows(frame, digits)]
+        rows = _rows(frame, digits)
+        new = [{_STUDY: study, **row, **dict(zip(_ORIGIN, _origin(), strict=True))} for row in rows]
         with only_writer(self.records.parent):
-            lines = [line for line in read_lines(self.records) if line[_STUDY] != study] + new
+            lines = read_lines(self.records)
+            if cell:
+                now = {_name(line, cell) for line in new}
+                older = [line for line in lines if line[_STUDY] == study]
+                new = [line for line in older if _name(line, cell) not in now] + new
+                new.sort(key=lambda line: _name(line, cell))
+            lines = [line for line in lines if line[_STUDY] != study] + new
             write_lines(self.records, sorted(lines, key=lambda line: str(line[_STUDY])))
+
+
+def _origin() -> tuple[str, str]:
+    """The day and the machine of a measurement that is made now."""
+    here = machine()
+    return datetime.now(UTC).date().isoformat(), f"{here['cpu']}, {here['cores']} cores"
+
+
+def _name(line: Record, cell: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(line[column] for column in cell)
 
 
 def _rows(frame: pd.DataFrame, digits: int) -> list[dict[str, object]]:

@@ -1,20 +1,33 @@
 """Published figures beside ours: ``python -m benchmarks.simulate gavel --below 2.5``.
 
 ``gavel`` has mean completion times, ``fairness`` finish-time ratios, ``priorities`` mean completion
-times by priority, ``makespan`` makespans, ``speed`` how fast the simulator is,
-``dede`` quality against time on DeDe's largest cluster,
-``day`` a day of 100,000 jobs on 1,000 types, ``shockwave`` makespans and mean completion
-times of Shockwave's baselines.
+times by priority, ``makespan`` makespans, ``waiting`` who waits at high loads. ``records`` runs
+nothing and prints what the kept cells of ``gavel`` and ``fairness`` say: low loads, the order of
+policies at high ones, and what the table costs. ``speed`` is how fast the simulator is, ``dede``
+quality against time on DeDe's largest cluster, ``day`` a day of 100,000 jobs on 1,000 types,
+``shockwave`` makespans and mean completion times of Shockwave's baselines.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 
 import pandas as pd
 
-from benchmarks.simulate import dede, fairness, gavel, makespan, priorities, shockwave, speed
+from benchmarks.simulate import (
+    cost,
+    dede,
+    fairness,
+    gavel,
+    makespan,
+    order,
+    priorities,
+    shockwave,
+    speed,
+    waiting,
+)
 from benchmarks.tables import Tables
 
 TABLES = Tables("simulate")
@@ -31,11 +44,15 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     parser.add_argument("study", choices=_NAMES)
     published = [name for name in gavel.POLICIES if "released" not in name]
     cells = parser.add_argument_group("gavel, fairness and priorities")
-    cells.add_argument("--policies", nargs="+", choices=published, default=published)
+    filled = [name for name in priorities.POLICIES if name not in published]
+    cells.add_argument(
+        "--policies", nargs="+", choices=published + filled, default=published + filled
+    )
     cells.add_argument("--traces", nargs="+", choices=list(gavel.SHAPES), default=["single"])
     cells.add_argument("--rates", nargs="+", type=float, default=[], help="jobs an hour; all")
     cells.add_argument("--below", type=float, default=100.0, help="only smaller rates")
     cells.add_argument("--draws", type=int, default=0, help="of FIFO as released, up to 8")
+    cells.add_argument("--seeds", type=int, default=3, help="of priorities")
     cells.add_argument("--processes", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
     rounds = parser.add_argument_group("dede and day")
@@ -44,18 +61,24 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     rounds.add_argument("--sample", type=int, default=3, help="rounds that the others decide")
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
+    if given.study == "records":
+        for study in ("gavel", "fairness"):
+            print(_kept(study, tables))
+        return 0
     if given.study in ("gavel", "fairness"):
         frame = _cells(given, parser)
     elif given.study == "makespan":
         frame = pd.DataFrame(list(makespan.rows(given.jobs)))
     elif given.study == "priorities":
-        frame = pd.DataFrame(list(priorities.rows(given.policies, given.rates, given.below)))
+        frame = pd.DataFrame(list(_by_priority(given)))
     elif given.study == "dede":
         frame = pd.DataFrame(dede.rows(given.objective, given.rounds or dede.ROUNDS, given.sample))
     elif given.study == "day":
         frame = pd.DataFrame([dede.day(given.rounds or dede.DAY, given.objective)])
     elif given.study == "shockwave":
         frame = shockwave.rows()
+    elif given.study == "waiting":
+        frame = pd.DataFrame(list(waiting.rows()))
     else:
         frame = pd.DataFrame([speed.events(), speed.placed(), speed.overhead()])
     print(
@@ -67,10 +90,28 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     if given.study in ("gavel", "fairness", "priorities"):
         print(gavel.verdict(frame))
     if given.keep:
-        if given.study in _CELLS:
-            frame = _with_older(frame, tables.read(given.study), _CELLS[given.study])
-        tables.write(given.study, frame, digits=6 if given.study in ("dede", "shockwave") else 4)
+        digits = 6 if given.study in ("dede", "shockwave") else 4
+        tables.write(given.study, frame, digits, _CELLS.get(given.study, ()))
     return 0
+
+
+def _by_priority(given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    return priorities.rows(given.policies, given.rates, given.below, range(given.seeds))
+
+
+def _kept(study: str, tables: Tables) -> str:
+    """What the kept cells of a study say: low loads, the order at high ones, what they cost."""
+    kept = tables.read(study)
+    if kept is None:
+        return f"{study}: nothing is kept; run it with --keep"
+    shapes = gavel.SHAPES if study == "gavel" else fairness.SHAPES
+    wanted = gavel.cells(list(shapes), list(gavel.POLICIES), [], float("inf"), tables=shapes)
+    said = (
+        gavel.verdict(kept),
+        order.verdict(kept[kept["policy"].isin(gavel.POLICIES)], gavel.LOW),
+        cost.verdict(kept, pd.DataFrame(wanted).rename(columns={"shape": "trace"})),
+    )
+    return "\n\n".join((f"=== {study}", *said))
 
 
 def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.DataFrame:
@@ -95,21 +136,25 @@ def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.Dat
     return gavel.ordered(rows)
 
 
-_STUDIES = (gavel, fairness, priorities, makespan, dede, shockwave)
-_NAMES = ("gavel", "fairness", "priorities", "makespan", "speed", "dede", "day", "shockwave")
+_STUDIES = (gavel, fairness, priorities, makespan, dede, shockwave, waiting)
+_NAMES = (
+    "gavel",
+    "fairness",
+    "priorities",
+    "makespan",
+    "speed",
+    "dede",
+    "day",
+    "shockwave",
+    "waiting",
+    "records",
+)
 _CELLS = {
     **{study: ["trace", "policy", "rate"] for study in ("gavel", "fairness", "priorities")},
     "makespan": ["jobs", "policy"],
     "dede": ["objective", "method"],
 }
 """Study -> what names a row of it."""
-
-
-def _with_older(frame: pd.DataFrame, older: pd.DataFrame | None, cell: list[str]) -> pd.DataFrame:
-    """The cells, and those of earlier runs that were not run now."""
-    if older is None:
-        return frame
-    return pd.concat([frame, older]).drop_duplicates(cell).sort_values(cell, ignore_index=True)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.simulate import dede, gavel, makespan, priorities, shockwave, speed
+from benchmarks.simulate import (
+    cost,
+    dede,
+    gavel,
+    makespan,
+    order,
+    priorities,
+    shockwave,
+    speed,
+)
 from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.isolated import isolated
+from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.tables import Tables
 
@@ -40,6 +50,75 @@ def test_a_cell_is_measured_and_kept(
     assert both is not None
     assert both["rate"].tolist() == [2.8, 4.0], "cells of earlier runs stay"
     assert both["ours"].tolist() == [kept["ours"][0], pytest.approx(17.08, rel=0.005)]
+
+
+@pytest.mark.real_data("gavel")
+def test_jobs_come_until_the_measured_ones_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gavel, "MEASURED", slice(200, 260))
+    monkeypatch.setattr(gavel, "CLUSTER", {"v100": 4, "p100": 4, "k80": 4})
+    cell = gavel.Cell("single", "isolated", 0.7, 1.0)
+    monkeypatch.setattr(gavel, "TAIL_HOURS", 1e4)
+    whole = gavel.simulate(cell)
+    assert len(whole.arrival) > 7000
+    monkeypatch.setattr(gavel, "TAIL_HOURS", 5.0)
+    found = gavel.simulate(cell)
+    assert len(found.arrival) < 4000
+    assert found.arrival[-1] > found.ended[found.measured].max()
+    np.testing.assert_array_equal(found.completion, whole.completion)
+    assert load("multiple", aware=False) > load("multiple", aware=True) > 0.3
+
+
+def test_the_order_of_policies_is_that_of_cells_that_are_apart() -> None:
+    cells = [("a", 10.0, 12.0), ("b", 10.1, 11.0), ("c", 20.0, 30.0), ("d", 40.0, 25.0)]
+    table = [("single", policy, 5.0, shown, ours) for policy, shown, ours in cells]
+    table += [("single", "a", 1.0, 1.0, 2.0), ("single", "b", 1.0, 2.0, 1.0)]  # a low load
+    table += [("multiple", "a", 5.0, 1.0, 2.0), ("multiple", "b", 5.0, np.nan, 1.0)]
+    frame = pd.DataFrame(table, columns=["trace", "policy", "rate", "published", "ours"])
+    found = order.order(frame, gavel.LOW)
+    assert found.to_dict("records") == [
+        {"trace": "single", "rate": 5.0, "policies": 4, "pairs": 5, "kept": 4, "swapped": "c / d"}
+    ]
+    assert "4 of 5 pairs" in order.verdict(frame, gavel.LOW)
+    assert "no two policies" in order.verdict(frame.iloc[:1], gavel.LOW)
+
+
+def test_the_table_costs_what_its_cells_do() -> None:
+    published = pd.DataFrame({"trace": "single", "policy": ["a", "a", "a", "b"]})
+    frame = pd.DataFrame(
+        {"trace": "single", "policy": "a", "seconds": [10.0, 90.0], "cpu s": [np.nan, 20.0]}
+    )
+    found = cost.cost(frame, published)
+    assert found["policy"].tolist() == ["a", "b"]
+    assert found["cells"].tolist() == [3, 1]
+    assert found["measured"].tolist() == [2, 0]
+    costs = found[["cpu s", "a cell", "all cells"]].to_numpy()
+    assert costs[0].tolist() == [30.0, 15.0, 45.0]
+    assert "45 s of a core, 0.01 of the bar" in cost.verdict(frame, published)
+    assert "45 s of a core" in cost.verdict(
+        frame.drop(columns="cpu s").assign(seconds=15.0), published
+    )
+
+
+def test_records_say_what_they_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        (gavel.SHAPES["single"], "cell10", policy, rate, hours)
+        for policy, hours in (("allox", 10.0), ("fifo", 20.0))
+        for rate in (1.0, 5.0)
+    ]
+    table = pd.DataFrame(rows, columns=["trace", "cell", "policy", "rate", "value"])
+    monkeypatch.setattr(gavel, "published", lambda name: table)
+    tables = Tables("simulate", tmp_path)
+    cells = table.drop(columns="cell").rename(columns={"value": "published"})
+    cells = cells.assign(trace="single", ours=cells["published"], seconds=2.0)
+    tables.write("gavel", cells.assign(**{"deviation %": 0.0}))
+    assert main(["records"], tables) == 0
+    said = capsys.readouterr().out
+    assert "allox                         1 of  1" in said
+    assert "as published: 1 of 1 pairs" in said
+    assert "8 s of a core" in said
+    assert "fairness: nothing is kept" in said
 
 
 def test_cells_are_chosen_by_policy_rate_and_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +190,9 @@ def test_times_by_priority_are_means_over_seeds(monkeypatch: pytest.MonkeyPatch)
     )
     monkeypatch.setattr(priorities, "published", lambda name: table)
     # At this load, least attained service gives every job all its time; equal parts do so, too.
-    monkeypatch.setattr(priorities, "POLICIES", {"max_min_fairness": ("LAS", isolated)})
+    monkeypatch.setattr(priorities, "POLICIES", {"max_min_fairness": ("LAS, even", isolated)})
     found = pd.DataFrame(list(priorities.rows(["max_min_fairness"], [], 2.0))).set_index("policy")
+    found.index = found.index.str.replace(", even", "")
     assert set(found.index) == set(shown)
     assert found["deviation %"].abs().max() < 1.0
     assert found["ours"]["LAS (high)"] > found["ours"]["LAS (low)"] + 2.0

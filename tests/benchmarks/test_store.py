@@ -73,6 +73,27 @@ def test_a_table_comes_back_as_it_was_and_leaves_the_others(tmp_path: Path) -> N
     assert all(line["measured"].startswith("20") for line in read_lines(tables.records))
 
 
+def test_rows_that_stay_keep_their_date_and_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = Tables("toys", tmp_path)
+    frame = pd.DataFrame({"method": ["b", "a"], "seed": [0, 0], "gap": [0.1234, 2.0]})
+    monkeypatch.setattr("benchmarks.tables._origin", lambda: ("2020-01-01", "an old one"))
+    tables.write("one", frame, cell=("method", "seed"))
+    monkeypatch.setattr("benchmarks.tables._origin", lambda: ("2021-01-01", "a new one"))
+    more = pd.DataFrame({"method": ["c", "a"], "seed": [0, 0], "gap": [3.0, 4.0]})
+    tables.write("one", more, digits=2, cell=("method", "seed"))
+    kept = [tuple(line.values()) for line in read_lines(tables.records)]
+    assert kept == [
+        ("one", "a", 0, 4.0, "2021-01-01", "a new one"),
+        ("one", "b", 0, 0.1234, "2020-01-01", "an old one"),
+        ("one", "c", 0, 3.0, "2021-01-01", "a new one"),
+    ]
+    found = tables.read("one")
+    assert found is not None
+    assert list(found) == ["method", "seed", "gap"]
+
+
 def test_the_records_are_few_files_of_lines() -> None:
     files = [path for path in RESULTS.rglob("*") if path.is_file()]
     assert len(files) <= 80
