@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from walras.cli.common.layout import Column, blocks
 from walras.cli.common.streams import put, put_data
 from walras.reports.tables import Table, is_number, show, to_csv, to_json
 from walras.text import visible
@@ -49,20 +50,21 @@ def _print_table(table: Table) -> None:
     from rich.table import Table as RichTable
 
     title = visible(table.title)
-    drawn = RichTable(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left")
     console = Console()
-    drawn.min_width = min(len(title), console.width)
-    for k, name in enumerate(table.columns):
-        numeric = all(is_number(row[k]) for row in table.rows) and bool(table.rows)
+    cells = [[show(row[k], table.digits) for row in table.rows] for k in range(len(table.columns))]
+    numeric = [all(is_number(row[k]) for row in table.rows) for k in range(len(table.columns))]
+    columns = [
         # The first column names the row: a name that is cut in two cannot be copied.
-        longest = max((len(show(row[k], table.digits)) for row in table.rows), default=0)
-        drawn.add_column(
-            escape(show(name)),
-            justify="right" if numeric else "left",
-            overflow="fold",
-            no_wrap=k == 0,
-            min_width=longest if numeric else None,  # nor can a number that is
-        )
-    for row in table.rows:
-        drawn.add_row(*(escape(show(cell, table.digits)) for cell in row))
-    console.print(drawn)
+        Column(show(name), cells[k], whole=k == 0 or numeric[k])
+        for k, name in enumerate(table.columns)
+    ]
+    for block in blocks(columns, console.width):
+        drawn = RichTable(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left")
+        drawn.min_width = min(len(title), console.width)
+        for k, width in block.items():
+            justify = "right" if numeric[k] and table.rows else "left"
+            drawn.add_column(escape(columns[k].head), justify=justify, overflow="fold", width=width)
+        for row in range(len(table.rows)):
+            drawn.add_row(*(escape(cells[k][row]) for k in block))
+        console.print(drawn)
+        title = ""
