@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +28,7 @@ from walras.simulate.compare.comparison import (
     rows_of_bounds,
 )
 from walras.simulate.compare.pace import Pace
+from walras.simulate.compare.pool import deaf_children, open_pool
 from walras.simulate.compare.store import Store
 from walras.simulate.result import Run
 from walras.simulate.trace import Trace
@@ -170,20 +169,17 @@ def _apart(
     todo: Sequence[int], cases: Sequence[Case], finished: Finished, stops: Stops, workers: int
 ) -> bool:
     """Run cases in processes; whether it was stopped."""
-    context = multiprocessing.get_context("spawn")
-    stop = context.Event()
-    pool = ProcessPoolExecutor(workers, context, _begin, (stop,))
-    jobs: dict[Future[tuple[Run | Bounds, float]], int] = {
-        pool.submit(_work, cases[k]): k for k in todo
-    }
-    waiting = set(jobs)
     try:
-        while waiting:
-            ended, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
-            for job in ended:
-                finished(jobs[job], *job.result())
-            if stops(0.0):
-                return True
+        with open_pool(workers, _begin) as pool:
+            with deaf_children():
+                jobs = {pool.submit(_work, cases[k]): k for k in todo}
+            waiting: set[Future[tuple[Run | Bounds, float]]] = set(jobs)
+            while waiting:
+                ended, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
+                for job in ended:
+                    finished(jobs[job], *job.result())
+                if stops(0.0):
+                    return True
     except BrokenProcessPool as error:
         raise EngineError(
             "ended at once; finished runs are kept",
@@ -191,26 +187,19 @@ def _apart(
             allowed="a script whose own work stands below: if __name__ == '__main__'",
             remedy="guard the script so, or give processes=1; or it ran out of memory",
         ) from error
-    finally:
-        stop.set()  # what still runs stops at its next decision
-        pool.shutdown(wait=True, cancel_futures=True)
     return False
 
 
-_stop: list[Event] = []  # of this process, where it is a worker
-
-
-def _begin(stop: Event) -> None:
+def _begin() -> None:
     """A worker leaves Ctrl-C to the process that asked for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _stop[:] = [stop]
 
 
 def _work(case: Case) -> tuple[Run | Bounds, float]:
-    return _solved(case, lambda step: _stop[0].is_set())
+    return _solved(case, None)
 
 
-def _solved(case: Case, hook: OnProgress) -> tuple[Run | Bounds, float]:
+def _solved(case: Case, hook: OnProgress | None) -> tuple[Run | Bounds, float]:
     """The result of a case and its seconds, on one thread: so it hangs on no number of cores."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)
