@@ -57,8 +57,8 @@ def blocks(columns: Sequence[Column], width: int) -> list[dict[int, int]]:
     if sum(column.widest + _FRAME for column in columns) <= room:
         return [{k: column.widest for k, column in enumerate(columns)}]
     keys = list(range(_keys(columns)))
-    found, taken = [], 0
-    fixed = sum(columns[k].least + _FRAME for k in keys)
+    found: list[list[int]] = []
+    taken, fixed = 0, sum(columns[k].least + _FRAME for k in keys)
     for k in range(len(keys), len(columns)):
         need = columns[k].least + _FRAME
         if not found or taken + need > room:

@@ -62,8 +62,12 @@ def _print_table(table: Table) -> None:
         drawn = RichTable(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left")
         drawn.min_width = min(len(title), console.width)
         for k, width in block.items():
-            justify = "right" if numeric[k] and table.rows else "left"
-            drawn.add_column(escape(columns[k].head), justify=justify, overflow="fold", width=width)
+            drawn.add_column(
+                escape(columns[k].head),
+                justify="right" if numeric[k] and table.rows else "left",
+                overflow="fold",
+                width=width,
+            )
         for row in range(len(table.rows)):
             drawn.add_row(*(escape(cells[k][row]) for k in block))
         console.print(drawn)
