@@ -246,7 +246,7 @@ def test_shockwaves_policies_stand_beside_published_ones(
     pd.DataFrame(table).to_csv(folder / shockwave.TABLE)
     monkeypatch.setenv("WALRAS_DATA", str(tmp_path))
     found = shockwave.rows()
-    assert found["work"].tolist() == ["as written"] * 6 + ["as run"] * 6
+    assert found["work"].tolist() == ["as written"] * 6 + ["adapted"] * 6
     assert (found["refused"] == 0).all()
     off = 100 * (found["makespan s"] / 4000 - 1)
     assert found["makespan off %"].tolist() == pytest.approx(off.tolist())
