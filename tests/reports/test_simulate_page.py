@@ -23,8 +23,18 @@ def test_the_page_has_table_figure_and_words() -> None:
 def test_several_traces_and_a_cut_are_said() -> None:
     found = small(traces=2)
     html = plot.render(page(replace(found, status=Status.INTERRUPTED)))
-    assert "Least mean completion at t0: " in html
+    lead = html.partition('class="lead">')[2].partition("<")[0]
+    assert lead.startswith("Least mean completion: ")
+    for trace in ("t0", "t1"):
+        assert f" h at {trace} (no policy is below " in lead
     assert "Stopped" in html
+
+
+def test_every_time_has_its_unit() -> None:
+    html = plot.render(page(small()))
+    for name in ("mean completion", "median completion", "99 % completion", "makespan"):
+        assert f">{name},\u00a0h</th>" in html
+    assert ">policy,\u00a0s</th>" in html
 
 
 def test_nothing_ended_is_said() -> None:

@@ -9,13 +9,6 @@ from walras.reports.tables import Cell, Table, of_frame
 from walras.simulate import Comparison
 
 _TINY = 1e-3  # below this a spread says nothing: gaps
-_UNITS = {
-    "mean completion": "h",
-    "99 % completion": "h",
-    "makespan": "h",
-    "mean waiting": "h",
-    "policy": "s",
-}
 
 
 def compared(found: Comparison, measures: Sequence[str] | None = None) -> Table:
@@ -34,7 +27,8 @@ def compared(found: Comparison, measures: Sequence[str] | None = None) -> Table:
     ]
     keys = [frame.index.get_level_values(name).tolist() for name in ("policy", "trace")]
     rows = list(zip(*(keys if several else keys[:1]), *cells, strict=True))
-    heads = [f"{name}, {_UNITS[name]}" if name in _UNITS else name for name in names]
+    units = dict(zip(found.measure, found.unit, strict=True))
+    heads = [f"{name}, {units[name]}" if units[name] else name for name in names]
     columns = ("policy", "trace", *heads) if several else ("policy", *heads)
     seeds = len(set(found.seed.tolist()))
     title = f"means over {seeds} seeds, ± standard deviation" if seeds > 1 else "one seed"

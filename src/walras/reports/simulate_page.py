@@ -71,20 +71,23 @@ _RATIOS = "Slowdown is completion time by the time alone on the fastest type."
 
 
 def _lead(found: Comparison) -> str:
+    """The least mean completion on each trace, and the bound there."""
     frame = found.frame(["mean completion"])
-    first = frame.index.get_level_values("trace")[0] if len(frame) else ""
-    mean = frame.xs(first)["mean completion"].dropna() if len(frame) else None
-    if mean is None or not len(mean.drop(NO_POLICY, errors="ignore")):
-        return "No run has ended."
-    own = mean.drop(NO_POLICY, errors="ignore")
     several = frame.index.get_level_values("trace").nunique() > 1
-    where = f" at {first}" if several else ""
-    words = f"Least mean completion{where}: {own.idxmin()}, {own.min():.4g} h"
-    if NO_POLICY in mean.index:
-        words += f"; no policy is below {mean[NO_POLICY]:.4g} h"
-    return f"{words}."
+    said = []
+    for trace, means in frame.groupby(level="trace", sort=False):
+        mean = means["mean completion"].droplevel("trace").dropna()
+        own = mean.drop(NO_POLICY, errors="ignore")
+        if not len(own):
+            continue
+        words = f"{own.idxmin()}, {own.min():.4g} h" + (f" at {trace}" if several else "")
+        if NO_POLICY in mean.index:
+            words += f" (no policy is below {mean[NO_POLICY]:.4g} h)"
+        said.append(words)
+    return f"Least mean completion: {'; '.join(said)}." if said else "No run has ended."
 
 
 def _table(table: Table, caption: str) -> plot.Table:
     rows = [[show(cell) for cell in row] for row in table.rows]
-    return plot.Table(table.columns, rows, caption)
+    heads = [name.replace(", ", ",\u00a0") for name in table.columns]  # units stay beside names
+    return plot.Table(heads, rows, caption)

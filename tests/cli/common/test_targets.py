@@ -65,8 +65,9 @@ def test_an_ending_that_says_no_format_is_refused(arguments: tuple[str, ...], na
 @pytest.mark.parametrize("arguments", [*TABLES, *DRAWN, *SAVED], ids=" ".join)
 def test_a_place_that_cannot_be_written_is_refused(arguments: tuple[str, ...]) -> None:
     ending = {"--report": ".html", "--figure": ".png"}.get(arguments[-1], ".csv")
+    missing = "/proc/none" if ending == ".html" else "none"  # the folder of a page is made
     places = (
-        (f"none/x{ending}", "No such file"),
+        (f"{missing}/x{ending}", "No such file"),
         (f"file/x{ending}", "Not a directory"),
         (f"{'x' * 300}{ending}", "File name too long"),
     )
@@ -88,10 +89,11 @@ def test_a_folder_that_cannot_be_made_is_refused(arguments: tuple[str, ...], giv
 
 def test_good_places_are_taken_and_nothing_is_left_there(tmp_path: Path) -> None:
     check_report(tmp_path / "a.HTML")
+    check_report(tmp_path / "pages" / "a.htm")
     check_figure(tmp_path / "a.svg")
     check_table(tmp_path / "a.csv", "--to", (".csv",))
     check_table(Path("/dev/null"), "--to", (".csv",))
-    assert {path.name for path in tmp_path.iterdir()} == {"file", "folder.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "folder.csv", "pages"}
     check_folder(tmp_path / "new" / "one")
     assert not list((tmp_path / "new" / "one").iterdir())
     for check in (check_report, check_figure, check_folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from walras.cli.common.figures import need_figures
@@ -13,7 +14,7 @@ _PAGES = (".html", ".htm")
 
 
 def check_report(path: Path | None, option: str = "--report") -> None:
-    """Refuse an HTML page that cannot be drawn or written.
+    """Refuse an HTML page that cannot be drawn or written; its folder is made.
 
     Raises:
         EngineError: A package is missing.
@@ -22,6 +23,8 @@ def check_report(path: Path | None, option: str = "--report") -> None:
     """
     if path is not None:
         need_figures(option)
+        with suppress(OSError):  # what comes next reports it
+            path.parent.mkdir(parents=True, exist_ok=True)
         check_target(path, option, _PAGES, f"choose another {option} PATH")
 
 
