@@ -22,7 +22,7 @@ def test_measures_follow_from_the_jobs() -> None:
     assert found["use of gpu"] == pytest.approx(1.0)
 
 
-def test_failures_are_counted_where_there_are_any() -> None:
+def test_failures_are_counted() -> None:
     failures = Failures(5000.0, 500.0, checkpoint=300.0, job=9000.0, max_attempts=2)
     done = run(on_one([30_000, 20_000]), ONE, equal_shares, failures=failures)
     found = summary(done).set_index("measure")["value"]
@@ -32,7 +32,11 @@ def test_failures_are_counted_where_there_are_any() -> None:
     assert found["failed by themselves"] == done.failures.sum() > 0
     assert found["lost to failures"] * 3600 == pytest.approx(done.lost.sum())
     assert found["gpu up"] < 1.0
-    assert "outages" not in set(summary(run(on_one([9]), ONE, equal_shares))["measure"])
+    calm = summary(run(on_one([9]), ONE, equal_shares))
+    assert calm["measure"].tolist() == found.index.tolist()
+    zeros = ["outages", "expired", "failed for good", "stopped by workers", "lost to failures"]
+    assert not calm.set_index("measure")["value"][zeros].any()
+    assert calm.set_index("measure")["value"]["gpu up"] == 1.0
 
 
 def test_a_run_without_ends_has_no_times() -> None:

@@ -9,6 +9,10 @@ from walras.simulate import NO_POLICY, Comparison
 
 _TIMES = ("mean completion", "median completion", "99 % completion", "makespan")
 _FAIRNESS = ("worst finish-time ratio", "treated unfairly", "mean slowdown", "fairness of rounds")
+_FAILURES = (
+    *("ended", "expired", "failed for good", "outages"),
+    *("stopped by workers", "failed by themselves", "lost to failures"),
+)
 _DECIDING = ("moves a job", "decisions", "refused decisions", "largest gap", "policy")
 
 
@@ -37,6 +41,7 @@ def page(found: Comparison, source: str = "") -> plot.Report:
                 [plot.Figure(found.plot(), "Marks are standard deviations over seeds.")],
             ),
             plot.Section("Fairness", (), [_table(compared(found, _FAIRNESS), _RATIOS)]),
+            *_failures(found),
             plot.Section(
                 "What deciding took, and how the cluster was used",
                 (),
@@ -68,6 +73,21 @@ def page(found: Comparison, source: str = "") -> plot.Report:
 
 
 _RATIOS = "Slowdown is completion time by the time alone on the fastest type."
+
+
+def _failures(found: Comparison) -> list[plot.Section]:
+    """What failures did; nothing where nothing failed."""
+    harm = found.table[found.table["measure"].isin(_FAILURES[1:])]
+    if not harm["value"].any():
+        return []
+    words = [_ALL_JOBS] if NO_POLICY in found.policy else []
+    return [plot.Section("Failures", words, [_table(compared(found, _FAILURES), _COUNTS)])]
+
+
+_COUNTS = "Means over seeds of measured jobs; lost to failures in hours of running."
+_ALL_JOBS = (
+    "What no policy is below counts every job. Where some have no end, times are of the others."
+)
 
 
 def _lead(found: Comparison) -> str:

@@ -24,9 +24,10 @@ def summary(run: Run) -> pd.DataFrame:
         :data:`UNFAIR`; :func:`finish_time_ratios` by the jobs there), moves a job, makespan, use of
         each type, decisions and refused ones, their mean fairness (Jain's index of what each came
         to) and the mean and largest gap of those with a bound, seconds of the policy and of the
-        simulator; where something failed also the share of the time that each type was up, outages,
-        and of all measured jobs those that failed for good, how often one was stopped by a failure
-        or failed by itself, and the hours that they undid. NaN where there is nothing to count.
+        simulator; the share of the time that each type was up, outages, and of all measured jobs
+        those that expired or failed for good, how often one was stopped by a failure or failed by
+        itself, and the hours that they undid. Runs on the same types have the same rows. NaN where
+        there is nothing to count.
 
     Example:
         >>> import walras as wl
@@ -71,13 +72,12 @@ def summary(run: Run) -> pd.DataFrame:
 
 
 def _failures(run: Run) -> list[tuple[str, float, str]]:
-    """The rows about failures; none where nothing failed."""
-    hits = (run.stopped + run.failures)[run.measured]
-    if not len(run.down) and not hits.any():
-        return []
+    """The rows about failures."""
+    expired = run.measured & (np.array(run.state) == "expired")
     return [
         *((f"{name} up", float(share), "") for name, share in run.up.items()),
         ("outages", float(len(run.down)), ""),
+        ("expired", float(expired.sum()), ""),
         ("failed for good", float((~np.isnan(run.failed[run.measured])).sum()), ""),
         ("stopped by workers", float(run.stopped[run.measured].sum()), ""),
         ("failed by themselves", float(run.failures[run.measured].sum()), ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -293,10 +293,36 @@ class Run:
 
     @classmethod
     def from_saved(cls, parts: Mapping[str, Any]) -> Run:
-        """The run of these parts."""
-        zeros = np.zeros(len(parts["round_at"]))
-        timings: Mapping[str, Any] = dict.fromkeys(_TIMINGS, zeros)
-        return cls(**parts, **timings)
+        """The run of these parts; what is newer than the file has the value that it had then.
+
+        Raises:
+            ValueError: It lacks what cannot be known, or has what is not known.
+        """
+        made = cls._then(parts) | dict(parts)
+        made |= dict.fromkeys(_TIMINGS, np.zeros(len(parts["round_at"])))
+        known = {item.name for item in fields(cls)}
+        for names, words in (
+            (known - made.keys(), "it is a run of an earlier version, which did not keep"),
+            (made.keys() - known, "it is a run of a later version, which also keeps"),
+        ):
+            if names:
+                raise ValueError(f"{words} {', '.join(sorted(names))}")
+        return cls(**made)
+
+    @classmethod
+    def _then(cls, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """Parts that older runs lack: nobody shared workers, nothing failed, and what a decision
+        was worth was not kept.
+        """
+        jobs, rounds = len(parts["name"]), len(parts["round_at"])
+        return {
+            **{name: np.full(rounds, np.nan) for name in ("value", "bound", "fairness")},
+            **{name: np.zeros(jobs, np.int64) for name in ("stopped", "failures")},
+            **{name: np.zeros(jobs) for name in ("shared", "lost", "undone")},
+            "failed": np.full(jobs, np.nan),
+            "down": np.zeros((0, 4)),
+            "grants": np.zeros((0, len(LEDGER))),
+        }
 
     @cached_property
     def hash(self) -> str:

@@ -134,10 +134,18 @@ class Scenario:
             DataError: The file of the trace cannot be used, or a row of it.
             InputError: A number is out of range, or an option cannot be used.
         """
-        slots = tables.slots_of(self.world, self.cluster)
+        slots = self.make_slots()
         if "file" in self.trace:
             return TaskTrace.from_trace(self.load_trace()), slots
         return draw_tasks(**self.trace, clusters=slots.names), slots
+
+    def make_slots(self) -> Slots:
+        """The clusters with slots of a world that is ``placed``.
+
+        Raises:
+            InputError: A number is out of range, or an option cannot be used.
+        """
+        return tables.slots_of(self.world, self.cluster)
 
     def import_trace(self) -> Imported:
         """The trace, read from its file for the cluster, or drawn; bad rows are listed.

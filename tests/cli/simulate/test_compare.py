@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import walras as wl
 from walras.cli.common.errors import exit_code
 from walras.cli.simulate.app import app
-from walras.simulate.compare.study import EXAMPLE
+from walras.simulate.compare.study import EXAMPLE, EXAMPLE_PLACED
 
 CONFIG = """
 [trace]
@@ -95,8 +95,48 @@ def test_saved_runs_are_compared(tmp_path: Path) -> None:
     assert "other jobs" in str(refused.exception)
 
 
-def test_the_example_is_a_configuration() -> None:
+def test_the_examples_are_configurations() -> None:
     assert _run("compare", "--example").stdout == EXAMPLE
+    assert _run("compare", "--example", "--world", "placed").stdout == EXAMPLE_PLACED
+    refused = _run("compare", "--example", "--world", "flat")
+    assert exit_code(refused.exception) == 2  # type: ignore[arg-type]
+
+
+PLACED = """
+[world]
+kind = "placed"
+outages = [["east", 600.0, 900.0]]
+[trace]
+rate = 240.0
+tasks = 12
+chance = 0.3
+[[policy]]
+name = "first_fit"
+[[policy]]
+name = "fastest_cluster"
+[run]
+seeds = [0, 1]
+round_seconds = 30
+"""
+
+
+def test_tasks_are_compared_from_a_configuration(tmp_path: Path) -> None:
+    config, report, folder = (tmp_path / name for name in ("c.toml", "r.html", "runs"))
+    config.write_text(PLACED, "utf-8")
+    rules = ("--processes", "1", "--folder", str(folder), "-o", "json")
+    result = _run("compare", str(config), *rules, "--report", str(report))
+    assert result.exit_code == 0, result.output
+    rows: list[dict[str, Any]] = json.loads(result.stdout)
+    assert {row["policy"] for row in rows} == {"first_fit", "fastest_cluster", "no policy below"}
+    failed = [row["value"] for row in rows if row["measure"] == "failed for good"]
+    assert sum(failed) > 0
+    assert "measured jobs have no end" in result.stderr
+    assert "stopped by workers" in report.read_text("utf-8")
+    assert len(list(folder.glob("*.npz"))) == 4
+    config.write_text(PLACED.replace("first_fit", "fist_fit"), "utf-8")
+    refused = _run("compare", str(config), *rules)
+    assert exit_code(refused.exception) == 2  # type: ignore[arg-type]
+    assert "fist_fit" in str(refused.exception)
 
 
 def test_one_of_configuration_and_runs_is_needed(config: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 from pathlib import Path
 
 from tests.simulate.small import ONE, on_one
 
-from walras.policies import fifo, las
+from walras.policies import fastest_cluster, fifo, first_fit, las
 from walras.policies.named import named
+from walras.simulate import Outage, Run, Slots, TaskTrace, draw_tasks, run
 from walras.simulate.compare.case import Case, MakePolicy
 
 
@@ -30,3 +32,28 @@ def test_a_file_counts_by_what_it_holds(tmp_path: Path) -> None:
         path.write_text(text, "utf-8")
         keys.append(_key(partial(named, f"{path}:policy")))
     assert keys[0] == keys[2] != keys[1]
+
+
+def test_clusters_with_slots_count_with_all_that_they_are() -> None:
+    tasks = TaskTrace.of(["a"], clusters=("east",))
+    keys = {
+        Case("t", "p", 0, tasks, slots, first_fit, None, {}).key
+        for slots in (
+            Slots({"east": 2}),
+            Slots({"east": 2}),
+            Slots({"east": 2}, quotas={"all": 1}),
+            Slots({"east": 2}, outages=[Outage("east", 5.0, 9.0)]),
+        )
+    }
+    assert len(keys) == 3
+
+
+def test_a_case_of_tasks_is_the_same_in_another_process() -> None:
+    tasks = draw_tasks(20, rate=600.0)
+    case = Case("t", "p", 3, tasks, Slots({"east": 2, "west": 2}), fastest_cluster, None, {})
+    found = [one.solve() for one in (case, pickle.loads(pickle.dumps(case)))]
+    ones = [one.hash for one in found if isinstance(one, Run)]
+    chosen = run(
+        tasks, Slots({"east": 2, "west": 2}), fastest_cluster(predict=tasks.predict), seed=3
+    )
+    assert ones == [chosen.hash] * 2

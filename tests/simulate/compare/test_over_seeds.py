@@ -13,9 +13,27 @@ from tests.simulate.small import ONE, on_one
 
 import walras as wl
 from walras import DataError, InputError
-from walras.policies import fifo, las, savings_bound, shortest_remaining_time
+from walras.policies import (
+    fastest_cluster,
+    fifo,
+    first_fit,
+    las,
+    savings_bound,
+    shortest_remaining_time,
+)
 from walras.progress import Progress
-from walras.simulate import NO_POLICY, Cluster, Comparison, compare, gavel_trace, run, summary
+from walras.simulate import (
+    NO_POLICY,
+    Cluster,
+    Comparison,
+    Slots,
+    TaskTrace,
+    compare,
+    draw_tasks,
+    gavel_trace,
+    run,
+    summary,
+)
 from walras.simulate.compare.case import MakePolicy
 from walras.simulate.compare.comparison import SECONDS
 
@@ -154,3 +172,55 @@ def test_a_seed_is_there_once(seeds: list[int]) -> None:
 def test_no_policy_is_named_as_the_bound() -> None:
     with pytest.raises(InputError, match="row of bounds"):
         compare(DRAWN, CLUSTER, {NO_POLICY: fifo}, processes=1)
+
+
+SLOTS = Slots({"east": 3, "west": 2}).with_failures(3600.0, 300.0, 7200.0)
+TASKS = partial(draw_tasks, 30, rate=120.0, error=0.3, chance=0.8)
+PLACERS: dict[str, MakePolicy] = {"first": first_fit, "fastest": fastest_cluster}
+
+
+def test_tasks_on_slots_are_compared_the_same_way(tmp_path: Path) -> None:
+    rules: dict[str, Any] = {"seeds": 2, "round_seconds": 30.0, "processes": 1}
+    found = compare(TASKS, SLOTS, PLACERS, **rules, bound=savings_bound, folder=tmp_path)
+    for seed in (0, 1):
+        tasks = TASKS(seed=seed)
+        chosen = fastest_cluster(predict=tasks.predict)
+        own = summary(run(tasks, SLOTS, chosen, round_seconds=30.0, seed=seed))
+        rows = found.table.query("policy == 'fastest' and seed == @seed").set_index("measure")
+        assert rows["value"].drop([*SECONDS]).to_dict() == pytest.approx(
+            own.set_index("measure")["value"].drop([*SECONDS]).to_dict(), nan_ok=True
+        )
+    frame = found.frame().droplevel("trace")
+    assert "fairness of rounds" not in frame
+    assert "fairness of rounds" in found.frame(["fairness of rounds"])
+    assert frame["mean completion"].idxmin() == frame["makespan"].idxmin() == NO_POLICY
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.npz")}
+    assert len(before) == 4
+    last = max(tmp_path.glob("*.npz"))
+    last.unlink()
+    again = compare(TASKS, SLOTS, PLACERS, **rules, bound=savings_bound, folder=tmp_path)
+    pd.testing.assert_frame_equal(_timeless(again), _timeless(found))
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.npz")} == before
+
+
+def test_jobs_on_slots_are_tasks_and_tasks_need_slots() -> None:
+    jobs, slots = on_one([100.0, 50.0]), Slots({"gpu": 1})
+    found = compare(jobs, slots, {"first": first_fit}, processes=1, round_seconds=0.0)
+    assert found.frame(["mean completion"]).to_numpy() * 3600 == pytest.approx(125.0)
+    with pytest.raises(InputError, match="tasks run on Slots"):
+        compare(TaskTrace.of(["a"]), ONE, {"fifo": fifo}, processes=1)
+
+    def seeds(seed: int) -> Any:
+        return [seed]
+
+    with pytest.raises(InputError, match="traces"):
+        compare(seeds, slots, {"first": first_fit}, processes=1)
+
+
+def test_a_stopped_comparison_of_tasks_has_the_runs_so_far() -> None:
+    def cut(step: Progress) -> bool:
+        return step.note.startswith("1 of 4")
+
+    found = compare(TASKS, SLOTS, PLACERS, seeds=2, processes=1, on_progress=cut)
+    assert not found.complete
+    assert set(found.policy) == {"first"}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from walras import DataError, InputError
-from walras.simulate.compare.study import EXAMPLE, read_study, study
+from walras.simulate import Slots, TaskTrace
+from walras.simulate.compare.study import EXAMPLE, EXAMPLE_PLACED, read_study, study
 
 
 def test_rates_are_traces_that_are_drawn_by_seed() -> None:
@@ -31,6 +32,22 @@ def test_one_policy_and_one_seed_are_enough() -> None:
     assert list(found.traces) == ["trace"]
 
 
+def test_a_placed_world_draws_tasks_for_its_clusters() -> None:
+    tables = tomllib.loads(EXAMPLE_PLACED)
+    tables["trace"]["tasks"] = 5
+    found = study(tables)
+    assert found.placed
+    assert list(found.traces) == ["180 tasks/h", "360 tasks/h"]
+    slow, fast = (draw(seed=1) for draw in found.load_traces().values())  # type: ignore[operator]
+    assert isinstance(slow, TaskTrace)
+    assert slow.clusters == ("east", "west")
+    assert slow.arrival == pytest.approx(2 * fast.arrival)
+    slots = found.make_cluster()
+    assert isinstance(slots, Slots)
+    assert slots.rules.min_success == 0.8
+    assert list(study({"world": {"kind": "placed"}}).policies) == ["exchange"]
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -50,7 +67,10 @@ def test_one_policy_and_one_seed_are_enough() -> None:
         {"run": {"sedes": [1]}},
         {"other": {}},
         {"trace": 3},
-        {"world": {"kind": "placed"}},
+        {"world": 3},
+        {"world": {"kind": "place"}},
+        {"world": {"kind": "placed"}, "trace": {"jobs": 3}},
+        {"world": {"kind": "placed"}, "run": {"restart_seconds": 3.0}},
     ],
 )
 def test_other_things_are_refused(bad: dict[str, Any]) -> None:

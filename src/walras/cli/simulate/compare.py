@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,21 +19,25 @@ from walras.cli.common.targets import check_figure, check_report, check_save
 from walras.errors import InputError
 from walras.policies import savings_bound
 from walras.policies.named import named
+from walras.policies.named_placements import named_placement
 from walras.reports.simulate import compared, everything
 from walras.simulate import Comparison, Run, compare
-from walras.simulate.compare.study import EXAMPLE, read_study
+from walras.simulate.compare.study import EXAMPLES, Study, read_study
 
 HELP = """Compare policies on the same traces, and with what no policy can beat.
 
-CONFIG is a TOML file with several policies, seeds or rates of arrivals;
---example prints one. With --folder, finished runs are kept, and the same
-command goes on where it was cut. --runs compares runs that were saved.
+CONFIG is a TOML file with several policies, seeds or rates of arrivals, of
+jobs that share a cluster in time or of tasks on clusters with slots; --example
+prints one. With --folder, finished runs are kept, and the same command goes on
+where it was cut. --runs compares runs that were saved.
 
 Examples:
 
   walras simulate compare --example > compare.toml
 
   walras simulate compare compare.toml --folder runs --report report.html
+
+  walras simulate compare --example --world placed > tasks.toml
 
   walras simulate compare --runs fifo.npz --runs las.npz -o json
 
@@ -46,6 +50,9 @@ def compare_command(
     config: Annotated[Path | None, typer.Argument(help="A TOML file.")] = None,
     runs: Annotated[list[Path] | None, typer.Option(help="A saved run; may be repeated.")] = None,
     example: Annotated[bool, typer.Option("--example", help="Print a configuration.")] = False,
+    world: Annotated[
+        str, typer.Option(help="Of --example: time_shared, or placed: tasks on slots.")
+    ] = "time_shared",
     seeds: Annotated[int | None, typer.Option(help="How many, in place of CONFIG's.")] = None,
     processes: Annotated[int | None, typer.Option(help="Runs at a time; all cores.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Keeps finished runs.")] = None,
@@ -61,7 +68,7 @@ def compare_command(
 ) -> None:
     """Compare policies on the same traces, and with what no policy can beat."""
     if example:
-        put(EXAMPLE, end="")
+        put(EXAMPLES[checks.one_of(world, "world", EXAMPLES)], end="")
         return
     if (config is None) == (not runs):
         raise InputError(
@@ -83,6 +90,7 @@ def compare_command(
         stated = read_study(config)  # type: ignore[arg-type]
         if seeds is not None:
             stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
+        policies = _policies(stated)
         with (
             Interruptible() as interrupt,
             Stages({"compare": 1.0}, 1.0, interrupt, shown=progress) as stages,
@@ -91,7 +99,7 @@ def compare_command(
             found = compare(
                 stated.load_traces(),
                 stated.make_cluster(),
-                {label: partial(named, **table) for label, table in stated.policies.items()},
+                policies,
                 seeds=stated.seeds,
                 bound=savings_bound if bound else None,
                 processes=processes,
@@ -101,9 +109,19 @@ def compare_command(
             )
         interrupted = interrupt.asked
     _write(found, report, figure, save)
+    _tell_without_end(found)
     emit(everything(found) if every or output is not Format.TABLE else compared(found), output)
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _policies(stated: Study) -> dict[str, partial[Any]]:
+    """Functions that make the policies, by label; a wrong name is found here, before the runs."""
+    make = named_placement if stated.placed else named
+    made = {label: partial(make, **table) for label, table in stated.policies.items()}
+    for one in made.values():
+        one()
+    return made
 
 
 def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
@@ -129,6 +147,19 @@ def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
         )
     bounds = savings_bound(first.trace(), first.cluster(), measured=first.measured)
     return Comparison.of_runs(runs, bounds if bound else None)
+
+
+_ENDS = ("measured jobs", "ended")
+
+
+def _tell_without_end(found: Comparison) -> None:
+    """Say under which policies measured jobs have no end: their times are of the others."""
+    table = found.table
+    for name in dict.fromkeys(found.policy):
+        of = {m: table["value"][(table["policy"] == name) & (table["measure"] == m)] for m in _ENDS}
+        left = float(of["measured jobs"].sum() - of["ended"].sum())
+        if left:
+            tell(f"{name}: {left:g} measured jobs have no end; its times are of the others")
 
 
 def _write(found: Comparison, report: Path | None, figure: Path | None, save: Path | None) -> None:

@@ -14,14 +14,16 @@ from walras.rounds.canonical import digest, pack
 from walras.rounds.fields import split
 from walras.simulate.cluster import Cluster
 from walras.simulate.compare.comparison import Bounds
+from walras.simulate.placed import Placer, Slots, TaskTrace
 from walras.simulate.result import Run
 from walras.simulate.run import run
 from walras.simulate.time_shared import Policy
 from walras.simulate.trace import Trace
 from walras.version import __version__
 
-MakePolicy = Callable[[], Policy]
-"""Makes a policy anew for each run: policies may remember."""
+MakePolicy = Callable[..., Policy | Placer]
+"""Makes a policy anew for each run: policies may remember. One that places tasks is made with
+``predict=``: what is predicted of the tasks of that run."""
 
 Bound = Callable[..., Bounds]
 """From a trace, a cluster and ``measured=`` to what no policy can beat there."""
@@ -35,7 +37,7 @@ class Case:
         trace: Name of the trace.
         policy: Name of the policy.
         seed: The seed.
-        jobs: The trace.
+        jobs: The trace; tasks for ``Slots``.
         cluster: The workers.
         make: Makes the policy; of a bound, None.
         bound: Computes the bound; of a policy, None.
@@ -45,30 +47,32 @@ class Case:
     trace: str
     policy: str
     seed: int
-    jobs: Trace
-    cluster: Cluster
+    jobs: Trace | TaskTrace
+    cluster: Cluster | Slots
     make: MakePolicy | None
     bound: Bound | None
     settings: Mapping[str, Any]
 
     def solve(self, on_progress: OnProgress | None = None) -> Run | Bounds:
         """The run, or the bounds."""
+        jobs = self.jobs
         if self.bound is not None:
-            return self.bound(self.jobs, self.cluster, measured=self.settings.get("measured"))
+            shared = jobs.to_trace() if isinstance(jobs, TaskTrace) else jobs
+            workers = Cluster(self.cluster.counts)
+            return self.bound(shared, workers, measured=self.settings.get("measured"))
         if self.make is None:
             raise ValueError("a case has a policy or a bound")
-        return run(
-            *(self.jobs, self.cluster, self.make()),
-            **self.settings,
-            seed=self.seed,
-            on_progress=on_progress,
-        )
+        known = {"predict": jobs.predict} if isinstance(jobs, TaskTrace) else {}
+        parts: Any = jobs, self.cluster, self.make(**known)  # of one world, as run checks
+        found: Run = run(*parts, **self.settings, seed=self.seed, on_progress=on_progress)
+        return found
 
     @property
     def key(self) -> str:
         """SHA-256 of all that the result hangs on, hexadecimal: equal for equal cases."""
         words, arrays = split(self.jobs)
-        stated = {
+        slots = {"slots": repr(vars(self.cluster))} if isinstance(self.cluster, Slots) else {}
+        stated = slots | {
             "cluster": list(map(list, self.cluster.counts.items())),
             "policy": _identity(self.make or self.bound),
             "settings": repr(sorted((k, repr(v)) for k, v in self.settings.items())),

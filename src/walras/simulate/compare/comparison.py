@@ -28,6 +28,7 @@ SECONDS = ("policy", "simulator")
 
 _COLUMNS = ("trace", "policy", "seed", "measure", "value", "unit")
 _SHOWN = (
+    "ended",
     "mean completion",
     "99 % completion",
     "makespan",
@@ -132,7 +133,8 @@ class Comparison:
         """Means over seeds: one row a trace and policy, one column a measure.
 
         Args:
-            measures: Which; those that people compare by if None.
+            measures: Which; those that people compare by if None, without those of which there is
+                nothing to count.
             spread: Whether a column ``± measure`` follows each, with the standard deviation over
                 seeds (NaN for one seed).
 
@@ -147,7 +149,7 @@ class Comparison:
             f"{sign}{name}": made[sign, name]
             for name in wanted
             for sign in (("", "± ") if spread else ("",))
-            if (sign, name) in made
+            if (sign, name) in made and (measures or made["", name].notna().any())
         }
         order = pd.MultiIndex.from_frame(chosen[["trace", "policy"]].drop_duplicates())
         return pd.DataFrame(columns).reindex(order)

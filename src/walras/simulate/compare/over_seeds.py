@@ -30,19 +30,21 @@ from walras.simulate.compare.comparison import (
 from walras.simulate.compare.pace import Pace
 from walras.simulate.compare.pool import deaf_children, open_pool
 from walras.simulate.compare.store import Store
+from walras.simulate.placed import Slots, TaskTrace
 from walras.simulate.result import Run
 from walras.simulate.trace import Trace
 from walras.status import Status
 
-Drawn = Callable[[int], Trace]
-"""A trace by its seed."""
+Jobs = Trace | TaskTrace
+Drawn = Callable[..., Jobs]
+"""A trace by its ``seed=``."""
 
 _POLL = 0.3  # seconds between two looks at whether to stop
 
 
 def compare(
-    traces: Trace | Drawn | Mapping[str, Trace | Drawn],
-    cluster: Cluster,
+    traces: Jobs | Drawn | Mapping[str, Jobs | Drawn],
+    cluster: Cluster | Slots,
     policies: Mapping[str, MakePolicy],
     *,
     seeds: int | Sequence[int] = 1,
@@ -56,12 +58,15 @@ def compare(
 
     Args:
         traces: A trace; a function that draws one from a seed; or several of these by name, such as
-            one for each rate of arrivals.
-        cluster: The workers.
+            one for each rate of arrivals. For ``Slots`` also tasks.
+        cluster: The workers: shared in time, or :class:`walras.simulate.Slots`.
         policies: Name -> function without arguments that makes the policy anew for each run, such
-            as ``wl.policies.fifo`` or ``functools.partial(wl.policies.las, by_speed=True)``.
+            as ``wl.policies.fifo`` or ``functools.partial(wl.policies.las, by_speed=True)``. For
+            ``Slots`` it is called with ``predict=``, as ``wl.policies.first_fit`` can be.
         seeds: How many, from 0; or which.
-        bound: What no policy can beat, such as ``wl.policies.savings_bound``, for a row of its own.
+        bound: What no policy can beat where all measured jobs end, such as
+            ``wl.policies.savings_bound``, for a row of its own. Of ``Slots``, it is that of their
+            slots shared in time, without failures.
         processes: Runs at a time, of one thread each; one for each core if None. Traces and
             policies must then be such that :mod:`pickle` takes them; if None, one process else.
         folder: Keeps finished runs, which a later call goes on from.
@@ -74,8 +79,8 @@ def compare(
         runs and the status ``interrupted``.
 
     Raises:
-        InputError: There is no policy, a seed or setting cannot be used, or what goes to other
-            processes cannot be pickled.
+        InputError: There is no policy, a seed or setting cannot be used, tasks are given for a
+            cluster that is shared in time, or what goes to other processes cannot be pickled.
         DataError: The folder cannot be used.
         EngineError: A process ended: a script that calls this needs the guard ``if __name__ ==
             "__main__"``.
@@ -212,8 +217,8 @@ def _solved(case: Case, hook: OnProgress | None) -> tuple[Run | Bounds, float]:
 
 
 def _cases(
-    traces: Trace | Drawn | Mapping[str, Trace | Drawn],
-    cluster: Cluster,
+    traces: Jobs | Drawn | Mapping[str, Jobs | Drawn],
+    cluster: Cluster | Slots,
     policies: Mapping[str, MakePolicy],
     seeds: Sequence[int],
     bound: Bound | None,
@@ -238,11 +243,24 @@ def _cases(
     named = traces if isinstance(traces, Mapping) else {"trace": traces}
     for seed in seeds:
         for name, given in named.items():
-            trace = given if isinstance(given, Trace) else given(seed=seed)  # type: ignore[call-arg]
+            jobs = _jobs_on(cluster, given if isinstance(given, Jobs) else given(seed=seed))
             for policy, make in policies.items():
-                yield Case(name, policy, seed, trace, cluster, make, None, settings)
+                yield Case(name, policy, seed, jobs, cluster, make, None, settings)
             if bound is not None:
-                yield Case(name, "bound", seed, trace, cluster, None, bound, settings)
+                yield Case(name, "bound", seed, jobs, cluster, None, bound, settings)
+
+
+def _jobs_on(cluster: Cluster | Slots, trace: object) -> Jobs:
+    """A trace as its cluster takes it: jobs on slots are tasks."""
+    if isinstance(cluster, Slots):
+        if isinstance(trace, Trace):
+            return TaskTrace.from_trace(trace)
+        words = "tasks, jobs, or a function that draws some"
+        return checks.of_kind(
+            trace, TaskTrace, "traces", words, remedy="give wl.simulate.TaskTrace"
+        )
+    words = "a Trace, or a function that draws one; tasks run on Slots"
+    return checks.of_kind(trace, Trace, "traces", words, remedy="give wl.simulate.Trace")
 
 
 def _seeds(given: int | Sequence[int]) -> Sequence[int]:

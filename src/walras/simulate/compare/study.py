@@ -14,6 +14,7 @@ from walras.errors import DataError, InputError
 from walras.files import reason_of
 from walras.simulate.cluster import Cluster
 from walras.simulate.gavel_trace import gavel_trace
+from walras.simulate.placed import Slots, TaskTrace, draw_tasks
 from walras.simulate.scenario import Scenario, located, scenario
 from walras.simulate.trace import Trace
 
@@ -44,6 +45,41 @@ seeds = [0, 1, 2]     # of the traces that are drawn, and of the simulator
 round_seconds = 360
 """
 
+EXAMPLE_PLACED = """\
+[world]
+kind = "placed"       # tasks on clusters with slots
+min_success = 0.8     # floor under the mean chance of success of a round
+
+[trace]               # or: file = "jobs.trace"; its types are clusters
+rate = [180.0, 360.0] # tasks an hour: one rate, or several
+tasks = 300
+tenants = 2
+error = 0.3           # of predictions: deviation of the logarithm of times
+
+[cluster]             # slots of each
+east = 12
+west = 8
+
+[[policy]]
+name = "exchange"
+
+[[policy]]
+name = "fastest_cluster"
+
+[[policy]]
+name = "best_fit"
+
+[[policy]]
+name = "first_fit"
+
+[run]
+seeds = [0, 1, 2]     # of the tasks that are drawn, and of their runs
+round_seconds = 30
+"""
+
+EXAMPLES = {"time_shared": EXAMPLE, "placed": EXAMPLE_PLACED}
+"""Configurations to begin with, by the kind of their world."""
+
 
 @dataclass(frozen=True)
 class Study:
@@ -68,31 +104,39 @@ class Study:
     traces: Mapping[str, Scenario]
     seeds: tuple[int, ...]
 
-    def load_traces(self) -> dict[str, Trace | partial[Trace]]:
+    @property
+    def placed(self) -> bool:
+        """Whether tasks are placed on clusters with slots."""
+        return self._first.placed
+
+    def load_traces(self) -> dict[str, Trace | partial[Trace] | partial[TaskTrace]]:
         """The traces by label: read from a file, or functions that draw one from a seed.
 
         Raises:
             DataError: A file cannot be used.
         """
-        return {
-            label: one.load_trace()
-            if "file" in one.trace
-            else partial(gavel_trace, **{k: v for k, v in one.trace.items() if k != "seed"})
-            for label, one in self.traces.items()
-        }
+        return {label: self._load(one) for label, one in self.traces.items()}
+
+    def _load(self, one: Scenario) -> Trace | partial[Trace] | partial[TaskTrace]:
+        if "file" in one.trace:
+            return one.load_trace()
+        given = {k: v for k, v in one.trace.items() if k != "seed"}
+        if self.placed:
+            return partial(draw_tasks, **given, clusters=one.make_slots().names)
+        return partial(gavel_trace, **given)
 
     @property
     def _first(self) -> Scenario:
         return next(iter(self.traces.values()))
 
-    def make_cluster(self) -> Cluster:
-        """The cluster.
+    def make_cluster(self) -> Cluster | Slots:
+        """The cluster, or the clusters with slots.
 
         Raises:
             InputError: A number of workers cannot be used.
             DataError: The list of machines cannot be used.
         """
-        return self._first.make_cluster()
+        return self._first.make_slots() if self.placed else self._first.make_cluster()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -135,9 +179,9 @@ def study(tables: Mapping[str, Any]) -> Study:
     """Make a study of tables, as read from TOML.
 
     Args:
-        tables: ``trace``, ``cluster`` and ``run`` as of a scenario, whose ``trace.rate`` may be a
-            list and whose ``run`` may have ``seeds``; ``policy``, a table or a list of them, each
-            with a ``label`` where it wants one.
+        tables: ``world``, ``trace``, ``cluster`` and ``run`` as of a scenario, whose ``trace.rate``
+            may be a list and whose ``run`` may have ``seeds``; ``policy``, a table or a list of
+            them, each with a ``label`` where it wants one.
 
     Returns:
         The study.
@@ -145,7 +189,7 @@ def study(tables: Mapping[str, Any]) -> Study:
     Raises:
         InputError: A key is unknown, a value cannot be used, or two settings say the same.
     """
-    for name in ("run", "trace"):
+    for name in ("run", "trace", "world"):
         if not isinstance(tables.get(name, {}), Mapping):
             raise InputError(
                 f"is {checks.shown(tables[name])}", where=f"study.{name}", allowed="a table"
@@ -160,20 +204,15 @@ def study(tables: Mapping[str, Any]) -> Study:
             allowed="a list of whole numbers",
             remedy="write seeds = [0, 1, 2]",
         )
-    policies = _policies(tables.get("policy", {"name": "fifo"}))
     rates = trace.get("rate", [])
-    traces = _by_rate(trace, rates) if isinstance(rates, list) and rates else {"trace": trace}
+    what = "tasks" if tables.get("world", {}).get("kind") == "placed" else "jobs"
+    several = isinstance(rates, list) and rates
+    traces = _by_rate(trace, rates, what) if several else {"trace": trace}
     rest = {name: table for name, table in tables.items() if name not in ("policy", "trace", "run")}
     made = {
         label: scenario({**rest, "trace": table, "run": run}) for label, table in traces.items()
     }
-    if any(one.placed for one in made.values()):
-        raise InputError(
-            "is 'placed'",
-            where="study.world.kind",
-            allowed="time_shared",
-            remedy="save runs of a placed world, and compare these: --runs a.npz --runs b.npz",
-        )
+    policies = _policies(tables.get("policy", next(iter(made.values())).policy))
     whole = [checks.whole(seed, f"study.run.seeds[{k}]") for k, seed in enumerate(seeds)]
     return Study(policies, made, tuple(whole))
 
@@ -190,20 +229,21 @@ def _refuse_seeds(run: Mapping[str, Any], trace: Mapping[str, Any]) -> None:
             )
 
 
-def _by_rate(trace: Mapping[str, Any], rates: list[Any]) -> dict[str, dict[str, Any]]:
-    """Label -> table of a trace, one each rate."""
+def _by_rate(trace: Mapping[str, Any], rates: list[Any], what: str) -> dict[str, dict[str, Any]]:
+    """Label -> table of a trace of jobs or tasks, one each rate."""
     found: dict[str, dict[str, Any]] = {}
     for k, given in enumerate(rates):
         where = f"study.trace.rate[{k}]"
         rate = checks.number(given, where, above=0.0)
-        if f"{rate:g} jobs/h" in found:
+        label = f"{rate:g} {what}/h"
+        if label in found:
             raise InputError(
                 f"is {rate:g}, as one before",
                 where=where,
                 allowed="rates that differ in the first six digits",
                 remedy="state each once",
             )
-        found[f"{rate:g} jobs/h"] = dict(trace) | {"rate": rate}
+        found[label] = dict(trace) | {"rate": rate}
     return found
 
 

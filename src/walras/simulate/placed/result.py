@@ -155,6 +155,19 @@ class PlacedRun(Run):
     def __repr__(self) -> str:
         return super().__repr__().replace("Run(", "PlacedRun(", 1).replace("jobs", "tasks")
 
+    @classmethod
+    def _then(cls, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """Parts that older runs lack: the runs of tasks tell what failed, but not outages."""
+        task, cluster, outcome = (parts[f"run_{name}"] for name in ("task", "cluster", "outcome"))
+        until = np.where(outcome == GOING, parts["end"], parts["run_ended"])
+        harm = _harm(task, cluster, outcome, until - parts["run_began"], parts["alone"])
+        failed = np.array(parts["fate"]) == _STATES[FAILED]
+        return {
+            **super()._then(parts),
+            **harm,
+            "failed": np.where(failed, parts["settled"], np.nan),
+        }
+
     def frame(self) -> pd.DataFrame:
         """One row a task: the columns of :meth:`walras.simulate.Run.frame`, and ``tenant``,
         ``priority``, ``deadline``, ``attempts``, ``settled``.
@@ -201,7 +214,9 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         shared=np.zeros(n),
         moves=np.maximum(runs - 1, 0),
         received=received,
-        **_harm(world, task, outcome, until - began, alone),
+        **_harm(task, cluster, outcome, until - began, alone),
+        failed=np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
+        down=_down(world.slots, world.now),
         end=world.now,
         round_at=rounds["at"],
         active=rounds["active"],
@@ -234,18 +249,16 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
 
 
 def _harm(
-    world: World, task: Longs, outcome: Longs, seconds: Floats, alone: Floats
+    task: Longs, cluster: Longs, outcome: Longs, seconds: Floats, alone: Floats
 ) -> Mapping[str, Any]:
     """What failures did to each task, by name, from its runs and their seconds."""
-    n, cluster = len(alone), np.array(world.log.cluster, np.int64)
+    n = len(alone)
     vain = np.where((outcome == BAD) | (outcome == LOST), seconds, 0.0)
     return {
         "stopped": np.bincount(task[outcome == LOST], minlength=n),
         "failures": np.bincount(task[outcome == BAD], minlength=n),
         "lost": np.bincount(task, vain, n).astype(np.float64),
         "undone": np.bincount(task, vain / alone[task, cluster], n).astype(np.float64),
-        "down": _down(world.slots, world.now),
-        "failed": np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
     }
 
 
