@@ -103,17 +103,18 @@ def run(
             from a :class:`walras.rounds.Snapshot` to a :class:`walras.rounds.Decision`; one that
             breaks a rule places nothing.
         round_seconds: Length of a round, seconds; 0 realises shares exactly, and decides at every
-            arrival and end.
+            arrival and end: the limit of short rounds without spare workers.
         seed: Of failures, and of the order in which rounds fill types where the policy knows no
             speeds; for ``Slots``, of the runs that fail.
         measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
         between_decisions: Least seconds between two decisions; not for ``Slots``.
         restart_seconds: Seconds of a round that a job loses where it begins, or goes on after it
             was stopped or moved; less than a round; not for ``Slots``.
-        failures: Workers that fail and return, and jobs that fail, in rounds: the same ones for
-            every policy. A job that one stops goes on in a later round, and begins anew; a policy
-            is asked of workers that are up, and again once their number has changed. None: nothing
-            fails. ``Slots`` have outages of their own.
+        failures: Workers that fail and return, and jobs that fail: the same ones for every policy.
+            A job that one stops goes on in a later round, and begins anew; a policy is asked of
+            workers that are up, and again once their number has changed. Where shares are realised
+            exactly, it is asked at every failure and return. None: nothing fails. ``Slots`` have
+            outages of their own.
         whole_steps: Whether a round does whole steps of a job, as training does; not for ``Slots``.
         ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
             on ``Slots`` always does.
@@ -169,7 +170,7 @@ def run(
     if checks.flag(whole_steps, "whole_steps") and length:
         _check_steps(world, length, lost)
     if failures is not None:
-        world.faults = _faults(failures, world, length, checks.whole(seed, "seed"))
+        world.faults = _faults(failures, world, checks.whole(seed, "seed"))
     books = _Books(RoundsLog(len(cluster.types)), Ledger(kept=ledger))
     ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
     (_in_rounds if length else _exactly)(world, policy, books, ticker, whole_steps)
@@ -249,15 +250,8 @@ def _check_rounds(world: World, length: float) -> None:
         )
 
 
-def _faults(given: object, world: World, length: float, seed: int) -> Faults:
+def _faults(given: object, world: World, seed: int) -> Faults:
     failures = checks.of_kind(given, Failures, "failures", "walras.simulate.Failures")
-    if not length:
-        raise InputError(
-            "is given, and rounds have no length",
-            where="failures",
-            allowed="runs in rounds",
-            remedy="take rounds of some seconds, or leave failures out",
-        )
     return faults_of(failures, world.trace, world.cluster, _alone(world), seed)
 
 

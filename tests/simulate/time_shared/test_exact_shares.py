@@ -14,7 +14,7 @@ from walras.simulate import Cluster, Trace, run
 from walras.simulate.time_shared import Policy
 from walras.types import Floats
 
-JOBS, WARM, SEEDS = 2000, 400, 6
+JOBS, WARM, SEEDS = 1200, 200, 6
 T_95 = 2.571  # Student's t, 5 degrees of freedom
 
 

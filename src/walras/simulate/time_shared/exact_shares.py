@@ -6,6 +6,8 @@ import numpy as np
 
 from walras.simulate.rounds_log import COLUMNS
 from walras.simulate.time_shared import World
+from walras.simulate.time_shared.exact_faults import next_change, own_seconds, strike, work
+from walras.simulate.time_shared.faults import turn
 from walras.simulate.time_shared.state import ACTIVE, CHANGED, MEASURED, NEXT, NOW
 from walras.types import Floats
 
@@ -13,7 +15,8 @@ _LEFT = 1e-12  # of a job's steps: rounding
 
 
 def admit(world: World) -> bool:
-    """Let in the jobs that have arrived, and go to the next arrival where nobody is there.
+    """Let in the jobs that have arrived, and go to the next arrival where nobody is there; count
+    the workers that are up.
 
     Returns:
         Whether a job is there.
@@ -25,18 +28,20 @@ def admit(world: World) -> bool:
         world.state.active[counts[ACTIVE]] = counts[NEXT]
         counts[[ACTIVE, NEXT]] += 1
         counts[CHANGED] = 1
+    if world.faults.any:
+        turn(world.state, world.faults)
     return bool(counts[ACTIVE] > 0)
 
 
 def advance(world: World) -> Floats:
-    """Go on to the next arrival or end at the rates of the shares.
+    """Go on at the rates of the shares to the next arrival, end or failure, or a worker's return.
 
     Returns:
-        (1, 3 + T) the row of the log; none where nothing runs and nothing will arrive.
+        (1, 3 + T) the row of the log; none where nothing runs and nothing will change.
     """
     state, jobs = world.state, world.here.copy()
     clock, counts = state.clock, state.counts
-    now = float(clock[NOW])
+    now, fragile = float(clock[NOW]), world.faults.any
     beside, faster = _beside(world)
     rate = (state.share[jobs] * world.jobs.speed[jobs]).sum(axis=1) + faster[jobs]
     runs = rate > 0.0
@@ -45,6 +50,13 @@ def advance(world: World) -> Floats:
     arrives = counts[NEXT] < len(world.trace)
     wait = world.trace.arrival[counts[NEXT]] - now if arrives else np.inf
     length = float(min(until.min(), wait))
+    end, own = now + length, np.full(len(jobs), np.inf)
+    if fragile and (runs.any() or arrives or world.repairs):
+        own = own_seconds(world, jobs, state.share[jobs] + beside[jobs])
+        length = float(min(length, own.min()))
+        end, change = now + length, next_change(world)
+        if change <= end:
+            end, length = change, change - now
     if np.isinf(length):
         return np.zeros((0, len(COLUMNS) + world.jobs.speed.shape[1]))
     state.began[jobs[runs & np.isnan(state.began[jobs])]] = now
@@ -54,14 +66,17 @@ def advance(world: World) -> Floats:
     state.received[jobs] += seconds + beside[jobs] * length
     state.shared[jobs] += beside[jobs].sum(axis=1) * length
     world.pairs.had[:] += world.pairs.share * length
-    clock[NOW] = now + length
+    clock[NOW] = end
     over = runs & ((until <= length) | (state.left[jobs] <= _LEFT * world.trace.steps[jobs]))
-    if over.any():
-        gone = jobs[over]
-        state.left[gone], state.ended[gone] = 0.0, now + length
-        state.active[: len(jobs) - len(gone)] = jobs[~over]
-        counts[ACTIVE] -= len(gone)
-        counts[MEASURED] -= int(world.jobs.measured[gone].sum())
+    gone = over
+    if fragile:
+        work(world, jobs, state.share[jobs] + beside[jobs], length, rate * length)
+        gone = over | strike(world, jobs, own <= length, over)
+    if gone.any():
+        state.left[jobs[gone]], state.ended[jobs[over]] = 0.0, end
+        state.active[: len(jobs) - gone.sum()] = jobs[~gone]
+        counts[ACTIVE] -= gone.sum()
+        counts[MEASURED] -= int(world.jobs.measured[jobs[gone]].sum())
         counts[CHANGED] = 1
     busy = world.trace.size[jobs] @ (seconds + beside[jobs] * (length / 2))
     return np.array([[now, len(jobs), runs.sum(), *busy]])

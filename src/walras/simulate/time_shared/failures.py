@@ -30,7 +30,8 @@ class Failures:
             number, without an end for types that are left out. None: no worker fails.
         repair: Mean seconds until a worker returns: one number, or type -> number.
         checkpoint: Seconds that a job runs from one checkpoint to the next. A failure undoes what
-            was done since the last one; a job that a round stops or moves keeps all. 0: a failure
+            was done since the last one; a job that a round stops or moves keeps all. So does, where
+            shares are realised exactly, a job that has not all its time on one type. 0: a failure
             undoes nothing; infinite: there are no checkpoints.
         job: Mean seconds of running after which a job fails by itself. None: none does.
         max_attempts: Runs of a job that may fail by themselves; after the last it has failed for

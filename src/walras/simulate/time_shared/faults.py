@@ -113,8 +113,8 @@ def no_faults(workers: Longs, n: int) -> Faults:
 
 
 @jit
-def exponential(key: np.uint64, count: int) -> float:
-    """The ``count``-th exponential number of mean 1 of a key: splitmix64 of both.
+def uniform(key: np.uint64, count: int) -> float:
+    """The ``count``-th number of a key between 0 and 1: splitmix64 of both.
 
     Source: Steele, Lea and Flood, OOPSLA 2014, figure 16.
     """
@@ -122,7 +122,13 @@ def exponential(key: np.uint64, count: int) -> float:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_FIRST)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(_SECOND)
     z = z ^ (z >> np.uint64(31))
-    drawn: float = -np.log((float(z >> np.uint64(11)) + 0.5) * 2.0**-53)
+    return (float(z >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@jit
+def exponential(key: np.uint64, count: int) -> float:
+    """The ``count``-th exponential number of mean 1 of a key."""
+    drawn: float = -np.log(uniform(key, count))
     return drawn
 
 
