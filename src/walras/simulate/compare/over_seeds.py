@@ -116,16 +116,17 @@ def compare(
         pace.finished(k, seconds)
 
     todo = [k for k in range(len(cases)) if k not in done]
-    begun = time.perf_counter()
+    begun, furthest = time.perf_counter(), 0
 
     def stops(running: float = 0.0) -> bool:
         """Tell how far it is; whether to stop."""
+        nonlocal furthest
         if on_progress is None:
             return False
+        furthest = max(furthest, pace.thousandths(running))  # a slow case makes it no less
         note = f"{len(done)} of {len(cases)} runs"
         elapsed = time.perf_counter() - begun
-        step = Progress(pace.thousandths(running), elapsed=elapsed, total=1000, note=note)
-        return bool(on_progress(step))
+        return bool(on_progress(Progress(furthest, elapsed=elapsed, total=1000, note=note)))
 
     work = _here if workers == 1 or len(todo) < 2 else _apart
     try:

@@ -194,7 +194,6 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
     first = _by_task(task[::-1], began[::-1], n)  # of several runs the first one counts
     ended = _by_task(task[outcome == GOOD], until[outcome == GOOD], n)
     alone = np.where(tasks.size[:, None] <= slots.slots, tasks.seconds, np.inf)
-    runs = np.bincount(task, minlength=n)
     work = work_between(
         rounds["at"], world.now, began, until, cluster, tasks.size[task].astype(np.float64), m
     )
@@ -212,11 +211,10 @@ def result_of(world: World, rounds: Mapping[str, Floats], **words: Any) -> Place
         ended=ended,
         done=np.where(np.isnan(ended), 0.0, 1.0),
         shared=np.zeros(n),
-        moves=np.maximum(runs - 1, 0),
+        moves=np.maximum(np.bincount(task, minlength=n) - 1, 0),
         received=received,
         **_harm(task, cluster, outcome, until - began, alone),
-        failed=np.where(np.array(world.state) == FAILED, np.array(world.settled), np.nan),
-        down=_down(world.slots, world.now),
+        **_ends(world),
         end=world.now,
         round_at=rounds["at"],
         active=rounds["active"],
@@ -259,6 +257,15 @@ def _harm(
         "failures": np.bincount(task[outcome == BAD], minlength=n),
         "lost": np.bincount(task, vain, n).astype(np.float64),
         "undone": np.bincount(task, vain / alone[task, cluster], n).astype(np.float64),
+    }
+
+
+def _ends(world: World) -> Mapping[str, Any]:
+    """When tasks failed for good, and the outages, by name."""
+    failed = np.array(world.state) == FAILED
+    return {
+        "failed": np.where(failed, np.array(world.settled), np.nan),
+        "down": _down(world.slots, world.now),
     }
 
 
