@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("study", choices=_NAMES)
-    published = [name for name in gavel.POLICIES if "released" not in name]
+    published = [name for name in gavel.POLICIES if name[-1].isalpha()]  # no draws
     cells = parser.add_argument_group("gavel, fairness and priorities")
     filled = [name for name in priorities.POLICIES if name not in published]
     cells.add_argument(
@@ -51,7 +51,9 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     cells.add_argument("--traces", nargs="+", choices=list(gavel.SHAPES), default=["single"])
     cells.add_argument("--rates", nargs="+", type=float, default=[], help="jobs an hour; all")
     cells.add_argument("--below", type=float, default=100.0, help="only smaller rates")
-    cells.add_argument("--draws", type=int, default=0, help="of FIFO as released, up to 8")
+    cells.add_argument(
+        "--draws", type=int, default=0, help="of FIFO as released and of ties of AlloX, up to 8"
+    )
     cells.add_argument("--seeds", type=int, default=3, help="of priorities")
     cells.add_argument("--processes", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
@@ -150,7 +152,9 @@ _NAMES = (
     "records",
 )
 _CELLS = {
-    **{study: ["trace", "policy", "rate"] for study in ("gavel", "fairness", "priorities")},
+    **{study: ["trace", "policy", "rate"] for study in ("gavel", "fairness")},
+    "priorities": ["trace", "policy", "rate", "seeds"],
+    "waiting": ["trace", "rate", "jobs come"],
     "makespan": ["jobs", "policy"],
     "dede": ["objective", "method"],
 }

@@ -4,9 +4,9 @@ A cell is the mean, over jobs 4000 to 4999, of a job's completion time by its co
 run of the same stream where every job has an equal part of every type (``isolated``). The cells are
 printed to two decimals: half of the last digit is 0.5 to 0.7 % of most cells.
 
-The cells measured so far, of AlloX and of least attained service with one GPU, deviate by at most
-1.2 %. Where jobs have no more time than they need, these ratios are those of the mean completion
-times in ``gavel``, and deviate for the same reasons.
+The cells that have been measured are in ``benchmarks/results``, and ``records`` sums them up. Where
+jobs have no more time than they need, these ratios are those of the mean completion times in
+``gavel``, and deviate for the same reasons.
 """
 
 from __future__ import annotations

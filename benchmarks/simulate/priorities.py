@@ -2,8 +2,12 @@
 
 A fifth of the jobs of several GPUs has weight 5; the published rows are means over seeds 0 to 2 of
 the means over jobs 4000 to 4999. ``LAS`` is blind to speeds, ``Gavel`` knows them. Their runs
-filled water up, level by level, so ``leximin`` stands for both here. ``one level`` has ``las`` in
-its place, which raises the least level alone and spreads the rest centrally.
+filled water up, level by level, until no job could rise; ``leximin`` does so here. A round of 35
+jobs has some 25 levels, so that ten of them are not enough.
+
+``one level`` has ``las`` in its place, which raises the least level alone and spreads the rest
+centrally: at 1.8 jobs an hour ``Gavel (low)`` is 15 % longer so. ``ten levels`` stops after ten:
+with seed 0, times of low priority are 8 % shorter than with one, and those of high ones 2 %.
 """
 
 from __future__ import annotations
@@ -21,15 +25,15 @@ from walras.simulate.time_shared import Policy
 
 TABLE = "JCT h by priority, continuous-multiple"
 SEEDS = range(3)
+_ALL = 10**6  # levels: more than there are jobs
 POLICIES: Mapping[str, tuple[str, Callable[[], Policy]]] = {
-    "max_min_fairness_water_filling": ("LAS", lambda: policies.leximin(by_speed=False)),
-    "max_min_fairness_water_filling_perf": ("Gavel", policies.leximin),
+    "max_min_fairness_water_filling": ("LAS", lambda: policies.leximin(False, levels=_ALL)),
+    "max_min_fairness_water_filling_perf": ("Gavel", lambda: policies.leximin(levels=_ALL)),
+    "ten_levels_perf": ("Gavel, ten levels", lambda: policies.leximin(levels=10)),
     "max_min_fairness": ("LAS, one level", policies.las),
     "max_min_fairness_perf": ("Gavel, one level", lambda: policies.las(by_speed=True)),
 }
-"""The authors' name of a policy -> its name in the figure, and ours. The last two have the rows of
-the first two.
-"""
+"""A policy -> its name in the figure, and ours; the authors' names of their policies."""
 
 
 def rows(

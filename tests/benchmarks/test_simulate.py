@@ -20,6 +20,7 @@ from benchmarks.simulate import (
     speed,
 )
 from benchmarks.simulate.__main__ import main
+from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
@@ -131,18 +132,30 @@ def test_cells_are_chosen_by_policy_rate_and_trace(monkeypatch: pytest.MonkeyPat
     table = pd.DataFrame(rows, columns=["trace", "cell", "policy", "rate", "value"])
     monkeypatch.setattr(gavel, "published", lambda name: table)
     found = gavel.cells(["single"], list(gavel.POLICIES), [], 2.5, 1)
-    names = ("fifo", "allox", "fifo_released_0")
+    names = ("fifo", "allox", "fifo_released_0", "allox_drawn_0")
     assert [(cell.policy, cell.rate) for cell in found] == [(n, r) for n in names for r in (1, 2)]
 
 
-def test_draws_become_one_row_with_their_spread() -> None:
-    ours = {"fifo": 10.1, "fifo_released_0": 9.0, "fifo_released_1": 11.0}
+@pytest.mark.parametrize(("policy", "name"), gavel.DRAWN.items())
+def test_draws_become_one_row_with_their_spread(policy: str, name: tuple[str, str]) -> None:
+    ours = {policy: 10.1, f"{name[0]}0": 9.0, f"{name[0]}1": 11.0}
+    assert set(ours) <= set(gavel.POLICIES)
     cell: dict[str, object] = {"trace": "single", "rate": 1.0, "published": 10.0}
     rows = [cell | {"policy": n, "ours": h, "deviation %": 10 * h - 100} for n, h in ours.items()]
     frame = gavel.ordered(rows)
-    assert frame["policy"].tolist() == ["fifo", "fifo as released, sd 1.41"]
+    assert frame["policy"].tolist() == [policy, f"{name[1]}, sd 1.41"]
     assert frame["ours"].tolist() == pytest.approx([10.1, 10.0])
-    assert "fifo                          1 of  1" in gavel.verdict(frame)
+    assert f"{policy:28}  1 of  1" in gavel.verdict(frame)
+
+
+def test_ties_of_allox_are_drawn_among_best_matchings() -> None:
+    jobs = JobsSnapshot.of(
+        [str(k) for k in range(5)], speed=np.ones((5, 1)), steps=[9, 9, 9, 1, 1], workers=[3]
+    )
+    found = [allox_drawn(seed)(jobs).time[:, 0] for seed in range(30)]
+    # Two queues begin with a short job; of the long ones, one has a queue for itself.
+    assert all(time.sum() == 3 and time[3:].sum() == 2 for time in found)
+    assert {int(np.argmax(time[:3])) for time in found} == {0, 1, 2}
 
 
 def test_the_released_fifo_overbooks_the_last_type() -> None:
