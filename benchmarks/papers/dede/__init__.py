@@ -5,15 +5,19 @@ from __future__ import annotations
 from benchmarks.papers.dede import (
     balancing,
     formulation,
+    limits,
     margins,
     robustness,
     scheduling,
+    statements,
     traffic,
 )
 from benchmarks.papers.item import Item
 
 ITEMS: tuple[Item, ...] = (
     *formulation.ITEMS,
+    *limits.ITEMS,
+    *statements.ITEMS,
     *scheduling.ITEMS,
     *traffic.ITEMS,
     *balancing.ITEMS,

@@ -18,7 +18,7 @@ _STEPS = 400  # of the scheme as written
 _SIZES = ((8, 40), (16, 80), (32, 160), (64, 320))
 
 
-def _drawn(m: int, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
+def drawn(m: int, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     """Speeds, sizes and capacities of a crowded cluster."""
     rng = np.random.default_rng(seed)
     speed = rng.lognormal(0.0, 0.5, (m, n)) * (rng.random((m, n)) < 0.8)
@@ -39,7 +39,7 @@ def separable(quick: bool) -> Outcome:
     """The form of equations 1 to 3 against a modelling language."""
     worst = 0.0
     for seed in range(2 if quick else 10):
-        speed, size, capacity = _drawn(5, 30, seed)
+        speed, size, capacity = drawn(5, 30, seed)
         ours = wl.solve(cs.total_throughput(speed, size, capacity), tolerance=1e-9)
         wanted = _cvxpy(speed, size, capacity, split=False)
         worst = max(worst, abs(ours.value / wanted - 1.0))
@@ -51,7 +51,7 @@ def splitting(quick: bool) -> Outcome:
     """The copy of equation 4 changes no optimum."""
     worst = 0.0
     for seed in range(2 if quick else 10):
-        given = _drawn(5, 30, seed)
+        given = drawn(5, 30, seed)
         whole, copied = (_cvxpy(*given, split=split) for split in (False, True))
         worst = max(worst, abs(copied / whole - 1.0))
     verdict = verdict_if(bool(worst < 1e-7))
@@ -62,7 +62,7 @@ def splitting(quick: bool) -> Outcome:
 
 def admm(quick: bool) -> Outcome:
     """Equations 5, 6, 8 and 9 run as written, each subproblem by Clarabel, beside ours."""
-    speed, size, capacity = _drawn(3, 6)
+    speed, size, capacity = drawn(3, 6)
     steps = 60 if quick else _STEPS
     trace = _as_written(speed, size, capacity, steps)
     best = _cvxpy(speed, size, capacity, split=False)
@@ -121,7 +121,7 @@ def iterations(quick: bool) -> Outcome:
     """Whether the number of iterations stays where the problem grows."""
     rows = []
     for m, n in _SIZES[:2] if quick else _SIZES:
-        problem = cs.max_min(*_drawn(m, n))
+        problem = cs.max_min(*drawn(m, n))
         found = wl.solve(problem, engine=wl.engines.ADMM(mode="paper", rho=1.0, iterations=3000))
         ours = wl.solve(problem, engine="admm", tolerance=1e-2)
         rows.append(
@@ -159,7 +159,7 @@ def listing(quick: bool) -> Outcome:
 
 def quotas(quick: bool) -> Outcome:
     """A quota over a user's jobs: the case that the paper aggregates."""
-    speed, size, capacity = _drawn(4, 20 if quick else 60)
+    speed, size, capacity = drawn(4, 20 if quick else 60)
     groups = {f"user {u}": list(range(u, speed.shape[1], 4)) for u in range(4)}
     quota = cs.Quota(groups, dict.fromkeys(groups, 0.2 * capacity.sum()))
     ours = wl.solve(cs.total_throughput(speed, size, capacity, quota=quota), tolerance=1e-9)
@@ -178,7 +178,7 @@ def quotas(quick: bool) -> Outcome:
 
 def integers(quick: bool) -> Outcome:
     """Whole decisions: a bound and an optimum instead of a projection."""
-    speed, size, capacity = _drawn(4, 8 if quick else 16, seed=3)
+    speed, size, capacity = drawn(4, 8 if quick else 16, seed=3)
     speed, capacity = np.maximum(speed, 0.2), capacity * 4.0
     steps = np.full(speed.shape[1], 10.0)
     problem = cs.min_makespan(speed, size, capacity, steps, whole=True)

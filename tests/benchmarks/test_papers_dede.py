@@ -1,0 +1,40 @@
+"""The items of the DeDe paper: verdicts that mathematics decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.papers.dede import ITEMS, limits, statements
+
+BY_NAME = {item.name: item for item in ITEMS}
+DECIDED = {
+    "figures 1 and 2": "reproduced",
+    "section 4.2, objectives": "refuted",
+    "section 4.2, nonlinear": "refuted",
+    "section 4.2, dimensions": "refuted",
+    "section 5.1": "reproduced",
+    "section 5.2, total flow": "refuted",
+    "section 5.2, link utilisation": "reproduced",
+    "section 5.3": "reproduced",
+    "claim: rounds one by one": "reproduced",
+}
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_mathematics_decides_is_found_by_a_quick_check(name: str) -> None:
+    found = BY_NAME[name].check(True)
+    assert found.verdict == DECIDED[name], found
+
+
+def test_admm_in_one_or_two_blocks_does_not_diverge_and_in_three_it_may() -> None:
+    two = np.array([[1.0, 1.0], [1.0, 2.0]])
+    assert limits._three_blocks(two) < 1.0
+    known = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 2.0, 2.0]])
+    assert limits._three_blocks(known) == pytest.approx(1.0278, abs=1e-4)  # Chen et al. 2016
+
+
+def test_shards_that_are_balanced_stay_where_they_are() -> None:
+    now = np.kron(np.eye(3, dtype=bool), np.ones((1, 2), dtype=bool))
+    value, placed = statements._least_moves([np.ones(6)], now)
+    assert value == 0.0
+    assert (placed >= now).all()
