@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     for item in chosen:
         row = _checked(item, quick=given.quick)
         if given.keep:
-            _keep(tables, given.paper, row)
+            tables.write(given.paper, pd.DataFrame([row]), digits=6, cell=("item",))
     if given.keep:
         write_page(given.paper, PAPERS[given.paper], tables)
     return 0
@@ -89,15 +89,6 @@ def _print(item: Item, found: Outcome, seconds: float) -> None:
     print(f"  shown by   {item.show}   ({seconds:.1f} s)", flush=True)
     if found.table is not None:
         print(found.table.to_string(index=False), flush=True)
-
-
-def _keep(tables: Tables, paper: str, row: dict[str, object]) -> None:
-    """Put the record in place of the item's older one."""
-    older = tables.read(paper)
-    frame = pd.DataFrame([row])
-    if older is not None:
-        frame = pd.concat([older[older["item"] != row["item"]], frame], ignore_index=True)
-    tables.write(paper, frame, digits=6)
 
 
 if __name__ == "__main__":
