@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import pandas as pd
 
@@ -55,6 +56,9 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
         "--draws", type=int, default=0, help="of FIFO as released and of ties of AlloX, up to 8"
     )
     cells.add_argument("--seeds", type=int, default=3, help="of priorities")
+    cells.add_argument(
+        "--ratios", action="store_true", help="of gavel: finish-time ratios of the same runs, too"
+    )
     cells.add_argument("--processes", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
     rounds = parser.add_argument_group("dede and day")
@@ -64,37 +68,37 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
     if given.study == "records":
-        for study in ("gavel", "fairness"):
+        for study in _SHOWN:
             print(_kept(study, tables))
         return 0
-    if given.study in ("gavel", "fairness"):
-        frame = _cells(given, parser)
-    elif given.study == "makespan":
-        frame = pd.DataFrame(list(makespan.rows(given.jobs)))
-    elif given.study == "priorities":
-        frame = pd.DataFrame(list(_by_priority(given)))
-    elif given.study == "dede":
-        frame = pd.DataFrame(dede.rows(given.objective, given.rounds or dede.ROUNDS, given.sample))
-    elif given.study == "day":
-        frame = pd.DataFrame([dede.day(given.rounds or dede.DAY, given.objective)])
-    elif given.study == "shockwave":
-        frame = shockwave.rows()
-    elif given.study == "waiting":
-        frame = pd.DataFrame(list(waiting.rows()))
-    else:
-        frame = pd.DataFrame([speed.events(), speed.placed(), speed.overhead()])
-    print(
-        frame.to_string(
-            index=False,
-            float_format="{:,.5g}".format if given.study == "dede" else "{:,.2f}".format,
-        )
-    )
-    if given.study in ("gavel", "fairness", "priorities"):
-        print(gavel.verdict(frame))
-    if given.keep:
-        digits = 6 if given.study in ("dede", "shockwave") else 4
-        tables.write(given.study, frame, digits, _CELLS.get(given.study, ()))
+    cells_asked = given.study in _SHOWN
+    frames = _cells(given, parser) if cells_asked else {given.study: _table(given)}
+    for study, frame in frames.items():
+        shown = "{:,.5g}" if study == "dede" else "{:,.2f}"
+        print(frame.to_string(index=False, float_format=shown.format))
+        if study in (*_SHOWN, "priorities"):
+            print(gavel.verdict(frame))
+        if given.keep:
+            digits = 6 if study in ("dede", "shockwave") else 4
+            tables.write(study, frame, digits, _CELLS.get(study, ()))
     return 0
+
+
+def _table(given: argparse.Namespace) -> pd.DataFrame:
+    """The table of a study that has no published cells of its own to choose."""
+    if given.study == "makespan":
+        return pd.DataFrame(list(makespan.rows(given.jobs)))
+    if given.study == "priorities":
+        return pd.DataFrame(list(_by_priority(given)))
+    if given.study == "dede":
+        return pd.DataFrame(dede.rows(given.objective, given.rounds or dede.ROUNDS, given.sample))
+    if given.study == "day":
+        return pd.DataFrame([dede.day(given.rounds or dede.DAY, given.objective)])
+    if given.study == "shockwave":
+        return shockwave.rows()
+    if given.study == "waiting":
+        return pd.DataFrame(list(waiting.rows()))
+    return pd.DataFrame([speed.events(), speed.placed(), speed.overhead()])
 
 
 def _by_priority(given: argparse.Namespace) -> Iterator[dict[str, object]]:
@@ -106,7 +110,7 @@ def _kept(study: str, tables: Tables) -> str:
     kept = tables.read(study)
     if kept is None:
         return f"{study}: nothing is kept; run it with --keep"
-    shapes = gavel.SHAPES if study == "gavel" else fairness.SHAPES
+    shapes = _SHOWN[study][0]
     wanted = gavel.cells(list(shapes), list(gavel.POLICIES), [], float("inf"), tables=shapes)
     said = (
         gavel.verdict(kept),
@@ -116,27 +120,43 @@ def _kept(study: str, tables: Tables) -> str:
     return "\n\n".join((f"=== {study}", *said))
 
 
-def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> pd.DataFrame:
-    """The cells that are asked for; each is printed when it is done."""
-    of_time = given.study == "gavel"
-    tables, measure = (
-        (gavel.SHAPES, gavel.measure) if of_time else (fairness.SHAPES, fairness.measure)
-    )
+def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[str, pd.DataFrame]:
+    """The cells that are asked for, by study; each is printed when it is done."""
+    studies = list(_SHOWN) if given.ratios else [given.study]
     chosen = (given.traces, given.policies, given.rates, given.below, given.draws)
-    wanted = gavel.cells(*chosen, tables)
-    if not wanted:
+    groups: dict[tuple[str, str, float], dict[str, gavel.Row]] = {}
+    for study in studies:
+        shapes, measure = _SHOWN[study]
+        for cell in gavel.cells(*chosen, shapes):
+            of_a_run = groups.setdefault((cell.shape, cell.policy, cell.rate), {})
+            of_a_run[study] = partial(_named, study, measure, cell)
+    if not groups:
         parser.error("no published cell is asked for")
-    rows = []
-    for row in gavel.measured(wanted, given.processes, measure):
-        rows.append(row)
-        print(
-            f"[{len(rows)}/{len(wanted)}] {row['trace']} {row['policy']} {row['rate']:g} jobs/h: "
-            f"published {row['published']:.2f}, ours {row['ours']:.2f} {'h' * of_time}, "
-            f"{row['deviation %']:+.2f} %, {row['seconds']:.1f} s",
-            flush=True,
-        )
-    return gavel.ordered(rows)
+    found: dict[str, list[gavel.Found]] = {study: [] for study in studies}
+    asked = [list(group.values()) for group in groups.values()]
+    for count, rows in enumerate(gavel.measured(asked, given.processes), 1):
+        for row in rows:
+            found[str(row.pop("study"))].append(row)
+            print(
+                f"[{count}/{len(asked)}] {row['trace']} {row['policy']} {row['rate']:g} jobs/h: "
+                f"published {row['published']:.2f}, ours {row['ours']:.2f}, "
+                f"{row['deviation %']:+.2f} %, {row['cpu s']:.1f} s of a core",
+                flush=True,
+            )
+    return {study: gavel.ordered(rows) for study, rows in found.items() if rows}
 
+
+def _named(
+    study: str, measure: Callable[[gavel.Cell], gavel.Found], cell: gavel.Cell
+) -> gavel.Found:
+    return measure(cell) | {"study": study}
+
+
+_SHOWN: Mapping[str, tuple[Mapping[str, str], Callable[[gavel.Cell], gavel.Found]]] = {
+    "gavel": (gavel.SHAPES, gavel.measure),
+    "fairness": (fairness.SHAPES, fairness.measure),
+}
+"""Study of published cells -> the names of its tables, and what measures a cell."""
 
 _STUDIES = (gavel, fairness, priorities, makespan, dede, shockwave, waiting)
 _NAMES = (

@@ -39,7 +39,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -91,6 +91,13 @@ DRAWN = {
     "allox": ("allox_drawn_", "allox, ties drawn"),
 }
 """Policies that hang on chance -> what their draws begin with, and the name of their mean."""
+
+
+Found = dict[str, object]
+"""A row of a table."""
+
+Row = Callable[[], Found]
+"""What measures a row."""
 
 
 @dataclass(frozen=True)
@@ -165,19 +172,25 @@ def while_jobs_come(rate: float, attempt: Callable[[int], Run]) -> Run:
 
 
 def simulate(cell: Cell) -> Run:
-    """Our run of a cell."""
+    """Our run of a cell; the last one is kept, since a cell of each table may be of it."""
+    return simulated(cell.shape, cell.policy, cell.rate)
+
+
+@lru_cache(maxsize=1)
+def simulated(shape: str, policy: str, rate: float) -> Run:
+    """Our run of a policy on a stream."""
 
     def attempt(jobs: int) -> Run:
         trace = gavel_trace(
-            cell.rate,
+            rate,
             jobs,
-            multiple=cell.shape == "multiple",
-            sharing=cell.policy in SHARING,
+            multiple=shape == "multiple",
+            sharing=policy in SHARING,
             synthetic=False,
         )
-        return run(trace, Cluster(CLUSTER), POLICIES[cell.policy](), measured=MEASURED)
+        return run(trace, Cluster(CLUSTER), POLICIES[policy](), measured=MEASURED)
 
-    return while_jobs_come(cell.rate, attempt)
+    return while_jobs_come(rate, attempt)
 
 
 def mean_hours(cell: Cell, done: Run) -> float:
@@ -186,7 +199,7 @@ def mean_hours(cell: Cell, done: Run) -> float:
     return float(done.completion.mean() / 3600)
 
 
-def measure(cell: Cell, of: Callable[[Cell, Run], float] = mean_hours) -> dict[str, object]:
+def measure(cell: Cell, of: Callable[[Cell, Run], float] = mean_hours) -> Found:
     """Published, ours, deviation, and what the run took."""
     began, cpu = time.perf_counter(), time.process_time()
     done = simulate(cell)
@@ -208,21 +221,21 @@ def measure(cell: Cell, of: Callable[[Cell, Run], float] = mean_hours) -> dict[s
     }
 
 
-def measured(
-    wanted: Sequence[Cell],
-    processes: int,
-    measure: Callable[[Cell], dict[str, object]] = measure,
-) -> Iterator[dict[str, object]]:
-    """Rows of the cells as they are done."""
+def measured(groups: Sequence[Sequence[Row]], processes: int) -> Iterator[list[Found]]:
+    """Rows of groups of cells as they are done; a group stays in one process."""
     if processes == 1:
-        yield from map(measure, wanted)
+        yield from map(_together, groups)
         return
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(measure, cell) for cell in wanted]):
+        for done in as_completed([pool.submit(_together, group) for group in groups]):
             yield done.result()
 
 
-def ordered(rows: Sequence[dict[str, object]]) -> pd.DataFrame:
+def _together(group: Sequence[Row]) -> list[Found]:
+    return [measure() for measure in group]
+
+
+def ordered(rows: Sequence[Found]) -> pd.DataFrame:
     """The rows by trace, policy and rate; the draws of a policy as one row each rate."""
     frame = pd.DataFrame(rows)
     parts = []

@@ -61,11 +61,13 @@ def test_jobs_come_until_the_measured_ones_have_ended(monkeypatch: pytest.Monkey
     monkeypatch.setattr(gavel, "TAIL_HOURS", 1e4)
     whole = gavel.simulate(cell)
     assert len(whole.arrival) > 7000
+    gavel.simulated.cache_clear()
     monkeypatch.setattr(gavel, "TAIL_HOURS", 5.0)
     found = gavel.simulate(cell)
     assert len(found.arrival) < 4000
     assert found.arrival[-1] > found.ended[found.measured].max()
     np.testing.assert_array_equal(found.completion, whole.completion)
+    gavel.simulated.cache_clear()
     assert load("multiple", aware=False) > load("multiple", aware=True) > 0.3
 
 
@@ -182,16 +184,28 @@ def test_makespans_are_means_over_three_seeds(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.real_data("gavel")
-def test_finish_time_ratios_are_of_a_run_with_equal_parts(
+def test_times_and_ratios_are_of_one_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = pd.DataFrame(
-        [("continuous-single FTF", "cell11", "allox", 4.0, 0.81)],
+        [
+            ("continuous-single JCT h", "cell10", "allox", 4.0, 17.13),
+            ("continuous-single FTF", "cell11", "allox", 4.0, 0.81),
+        ],
         columns=["trace", "cell", "policy", "rate", "value"],
     )
     monkeypatch.setattr(gavel, "published", lambda name: table)
-    assert main(["fairness"], Tables("simulate", tmp_path)) == 0
-    assert "1 of  1, largest" in capsys.readouterr().out
+    (tmp_path / "results").mkdir()
+    tables = Tables("simulate", tmp_path)
+    gavel.simulated.cache_clear()
+    assert main(["gavel", "--ratios", "--keep"], tables) == 0
+    assert gavel.simulated.cache_info().misses == 2, "AlloX, and equal parts for the ratios"
+    assert capsys.readouterr().out.count("1 of  1, largest") == 2
+    for study, shown in (("gavel", 17.13), ("fairness", 0.81)):
+        kept = tables.read(study)
+        assert kept is not None
+        assert kept["ours"].tolist() == [pytest.approx(shown, rel=0.02)]
+        assert kept["load %"].tolist() == [pytest.approx(69.4, abs=0.1)]
 
 
 @pytest.mark.real_data("gavel")
