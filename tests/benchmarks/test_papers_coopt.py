@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.papers.coopt import ITEMS
+from benchmarks.papers.coopt import ITEMS, one_way
 from benchmarks.papers.coopt.setting import boxed, judged
+
+from walras import network as wn
 
 ITEM = {item.name: item for item in ITEMS}
 
@@ -28,6 +30,7 @@ def test_the_boxes_of_the_items_are_reached() -> None:
         ("assumption 1", "reproduced"),
         ("lemmas 5 and 6", "reproduced"),
         ("discretisation", "not reproducible"),
+        ("step on one-way links", "reproduced"),
     ],
 )
 def test_quick_checks_find_what_theory_says(name: str, verdict: str) -> None:
@@ -41,3 +44,10 @@ def test_the_published_sector_is_narrower_than_the_measured_one() -> None:
     assert table is not None
     assert (table["most"] > table["published most"]).all()
     np.testing.assert_allclose(table["most"], table["e^(rho / 2)"], rtol=1e-4)
+
+
+def test_modes_of_a_ring_with_even_costs_are_those_of_its_matrix() -> None:
+    ring = wn.Network.ring(6, directed=True)
+    for alpha in (0.01, 0.2, 0.9):
+        found = np.abs(np.linalg.eigvals(one_way.system(ring, np.full(6, 2.0), alpha)))
+        assert found.max() == pytest.approx(max(one_way.on_a_ring(6, alpha), 1.0 - alpha))

@@ -5,7 +5,7 @@ Its full text was not at hand: claims and numbers are those of its abstract and 
 
 from __future__ import annotations
 
-from benchmarks.papers.coopt import claims, equations, experiments, theory
+from benchmarks.papers.coopt import claims, equations, experiments, one_way, theory
 from benchmarks.papers.item import Item
 
 ITEMS: tuple[Item, ...] = (
@@ -13,4 +13,5 @@ ITEMS: tuple[Item, ...] = (
     *theory.ITEMS,
     *experiments.ITEMS,
     *claims.ITEMS,
+    *one_way.ITEMS,
 )
