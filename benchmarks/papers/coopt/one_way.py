@@ -121,7 +121,7 @@ def one_way_step(quick: bool) -> Outcome:
         f"{table['rule / limit'].min():.2f} to {table['rule / limit'].max():.2f} of the limit on "
         f"{len(table)} digraphs; a tenth below it prices come together, a tenth above they part",
         "quadratic costs inside their boxes, a digraph that stays: an eigenvalue decides. On rings "
-        f"with even costs the limit is pi^3 / (2 n^3) up to {ring[0]:.2f} and {ring[1]:.2f} at 40 "
+        f"with even costs the limit is {ring[0]:.2f} and {ring[1]:.2f} times pi^3 / (2 n^3) at 40 "
         "and 320 centres. For other costs and graphs that change the rule has no proof: what is "
         "known (Nedic et al. 2017) is that every step below some bound converges",
         table=table,
