@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,17 @@ def test_errors_have_their_codes(
     assert isinstance(result.exception, WalrasError)
     assert exit_code(result.exception) == code
     assert words in str(result.exception)
+
+
+def test_a_predictor_that_is_not_kept_is_said(home: Path, tmp_path: Path) -> None:
+    with (
+        closing(sqlite3.connect(home / "exchange.db")) as whole,
+        closing(sqlite3.connect(tmp_path / "exchange.db")) as copy,
+    ):
+        whole.backup(copy)
+        copy.execute("UPDATE round SET predictor='predictor 9' WHERE id=2")
+        copy.commit()
+    result = _run(str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "not kept: predictor 9; its rounds are replayed without predictions" in result.stderr
+    assert "not kept" not in _run(str(home)).stderr

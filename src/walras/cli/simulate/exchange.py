@@ -98,6 +98,13 @@ def _tell(made: Replayed) -> None:
         f"observed: {known} of {len(placed)} placements of the replayed policy, which the exchange "
         f"made as well; the other {len(placed) - known} are counterfactual, as predicted"
     )
+    gone = {
+        recorded.predictor
+        for recorded in made.history.rounds[: len(made.decisions)]
+        if recorded.predictor not in ("prior", *made.history.models)
+    }
+    if gone:
+        tell(f"not kept: {', '.join(sorted(gone))}; its rounds are replayed without predictions")
     if made.refused:
         (seq, rule), more = made.refused[0], len(made.refused) - 1
         tell(f"refused: round {seq}: {rule}" + (f", and {more} more rounds" if more else ""))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from walras.errors import DataError
+from walras.errors import DataError, WalrasError
 from walras.exchange.errors import StoreError
 from walras.exchange.service.snapshots import decision_of, snapshot_of
 from walras.exchange.store.database import open_database, unusable
@@ -122,26 +123,13 @@ def read_history(source: str | Path) -> History:
         The history. A service keeps the snapshots of its last rounds alone (``keep_snapshots``).
 
     Raises:
-        StoreError: The database cannot be read.
+        StoreError: The database cannot be read, or a row of it is damaged.
         DataError: There is none, or it holds no round.
     """
     address = str(source)
     with _reading(address) as tx:
-        rounds = tuple(
-            Recorded(
-                int(seq),
-                Policy.from_document(policy),
-                int(seed),
-                str(name),
-                snapshot_of(taken),
-                decision_of(made),
-            )
-            for seq, policy, seed, name, taken, made in tx.rows(_ROUNDS)
-        )
-        outcomes = {
-            (int(seq), int(task), int(cluster)): Outcome(str(word), float(seconds), float(at))
-            for seq, task, cluster, word, seconds, at in tx.rows(_OUTCOMES)
-        }
+        rounds = tuple(_recorded(row, address) for row in tx.rows(_ROUNDS))
+        outcomes = dict(_outcome(row, address) for row in tx.rows(_OUTCOMES))
         models = {f"predictor {version}": bytes(model) for version, model in tx.rows(_MODELS)}
     if not rounds:
         raise DataError(
@@ -151,6 +139,38 @@ def read_history(source: str | Path) -> History:
             remedy="let it place tasks first",
         )
     return History(address, rounds, outcomes, models)
+
+
+def _recorded(row: Sequence[Any], address: str) -> Recorded:
+    seq, policy, seed, name, taken, made = row
+    with _intact(f"round {seq}", address):
+        snapshot, decision = snapshot_of(taken), decision_of(made)
+        if (decision.tasks, decision.clusters) != (snapshot.tasks.uid, snapshot.clusters.uid):
+            raise ValueError("its decision is of other tasks or clusters than its snapshot")
+        stated = Policy.from_document(policy)
+        return Recorded(int(seq), stated, int(seed), str(name), snapshot, decision)
+
+
+def _outcome(row: Sequence[Any], address: str) -> tuple[tuple[int, int, int], Outcome]:
+    seq, task, cluster, word, seconds, at = row
+    with _intact(f"a result of round {seq}", address):
+        took, ended = float(seconds), float(at)
+        return (int(seq), int(task), int(cluster)), Outcome(str(word), took, ended)
+
+
+@contextmanager
+def _intact(what: str, address: str) -> Iterator[None]:
+    """Name the row that holds something else than a service writes."""
+    try:
+        yield
+    except (WalrasError, TypeError, ValueError, OverflowError) as error:
+        said = f"{error.where}: {error.what}" if isinstance(error, WalrasError) else str(error)
+        raise StoreError(
+            f"{what} cannot be read: {said}",
+            where=address,
+            allowed="rows as a service of this version wrote them",
+            remedy="walras db check looks at the whole database; or replay a backup",
+        ) from error
 
 
 @contextmanager

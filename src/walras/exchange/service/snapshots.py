@@ -395,7 +395,7 @@ def blockers_of(stored: bytes) -> dict[str, int]:
 def _unpacked(stored: bytes) -> bytes:
     try:
         return zlib.decompress(stored)
-    except zlib.error as error:
+    except (zlib.error, TypeError) as error:  # no bytes at all
         raise StoreError(
             f"is damaged: {error}",
             where="what a round stored",

@@ -113,7 +113,7 @@ def unusable(error: BaseException, where: str) -> StoreError:
         )
     elif "malformed" in words[0] or "not a database" in words[0]:
         remedy = "it is damaged: put a backup in its place, walras db restore FILE --replace"
-    elif "no such table" in words[0] or "does not exist" in words[0]:
+    elif any(said in words[0] for said in ("no such table", "no such column", "does not exist")):
         remedy = "run walras db migrate"
     return StoreError(words[0], where=where, allowed="a database that answers", remedy=remedy)
 
