@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,8 +58,10 @@ def test_a_fifth_of_the_jobs_has_high_priority() -> None:
         {"seed": -1},
         {"multiple": "no"},
         {"priorities": 2},
+        {"synthetic": "x"},
+        {"synthetic": 0},
     ],
 )
-def test_numbers_out_of_range_are_refused(bad: dict[str, float]) -> None:
+def test_numbers_out_of_range_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        gavel_trace(**bad, synthetic=True)  # type: ignore[arg-type]
+        gavel_trace(**({"synthetic": True} | bad))

@@ -199,6 +199,7 @@ def test_progress_counts_ended_jobs_and_may_stop() -> None:
         ({"between_decisions": np.nan}, "between_decisions"),
         ({"measured": slice(5, 9)}, "chooses none"),
         ({"measured": [7]}, "chooses no jobs"),
+        ({"measured": 10**20}, "chooses no jobs"),
         ({"seed": -1}, "seed"),
     ],
 )

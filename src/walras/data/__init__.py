@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from walras import checks
 from walras.data.cluster_reliability import ClusterReliability
 from walras.data.dataset import DataFile, DataSet, Origin, Source
 from walras.data.dede_cluster import ClusterThroughputs
@@ -141,7 +142,7 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
         The set as a frozen dataclass whose ``source`` says whether it was measured.
 
     Raises:
-        InputError: The name is unknown.
+        InputError: The name is unknown, or ``synthetic`` is something else.
         DataError: A file is not what it should be, or the real set is wanted and not found.
 
     Example:
@@ -151,6 +152,8 @@ def load(name: str, *, synthetic: bool | None = None, seed: int = 0) -> Any:
         (('v100', 'p100', 'k80'), 'synthetic stand-in')
     """
     data_set = lookup(name)
+    if synthetic is not None:
+        checks.flag(synthetic, "synthetic", " or None")
     folder = None if synthetic else locate(data_set)
     if folder is not None:
         return data_set.read(folder)

@@ -214,7 +214,7 @@ def measured_jobs(given: Measured, n: int) -> Bools:
     chosen = np.zeros(n, np.bool_)
     try:
         chosen[slice(None) if given is None else given] = True
-    except (IndexError, TypeError, ValueError) as error:
+    except (IndexError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"chooses no jobs: {error}",
             where="measured",

@@ -29,7 +29,14 @@ def test_sure_success_and_no_error() -> None:
     assert np.array_equal(tasks.seconds, tasks.predicted_seconds)
 
 
-@pytest.mark.parametrize("given", [{"tasks": 0}, {"rate": 0.0}, {"chance": 1.1}, {"tenants": 0}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"tasks": 0}, {"rate": 0.0}, {"chance": 1.1}, {"tenants": 0}),
+        *({"error": bad} for bad in (None, -1.0, "x", float("nan"))),
+        *({"clusters": bad} for bad in (None, 3, "x", (), ("a", "a"), ("a", ""))),
+    ],
+)
 def test_bad_numbers_are_named(given: dict) -> None:
     with pytest.raises(InputError, match=next(iter(given))):
         wl.simulate.draw_tasks(**given)

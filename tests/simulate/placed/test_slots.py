@@ -32,6 +32,22 @@ def test_failures_have_the_means_that_are_asked_for() -> None:
         ({"half_life": 0.0}, "Slots.half_life"),
         ({"outages": [Outage("a", 5.0, 5.0)]}, r"outages\[0\].end"),
         ({"outages": [Outage("a", 1.0, 2.0, "up")]}, r"outages\[0\].state"),
+        *(
+            ({name: bad}, rf"Slots\.{name}")
+            for name in ("labels", "price", "provider", "weights", "quotas", "rules", "outages")
+            for bad in (None, 3, "a", True, float("nan"))
+        ),
+        ({"labels": {"a": 3}}, r"Slots.labels\['a'\]"),
+        ({"labels": {"a": {"gpu": 3}}}, r"Slots.labels\['a'\]\['gpu'\]"),
+        ({"labels": {"a": {3: "gpu"}}}, r"Slots.labels\['a'\]"),
+        ({"provider": {"a": 3}}, r"Slots.provider\['a'\]"),
+        ({"provider": {"a": ""}}, r"Slots.provider\['a'\]"),
+        ({"outages": [3]}, r"Slots.outages\[0\]"),
+        ({"outages": ["down"]}, r"Slots.outages\[0\]"),
+        ({"outages": [("a",)]}, r"Slots.outages\[0\]"),
+        ({"outages": [("a", "soon")]}, r"Slots.outages\[0\].begin"),
+        ({"outages": [("a", 0.0, float("nan"))]}, r"Slots.outages\[0\].end"),
+        ({"outages": [("b", 0.0)]}, r"Slots.outages\[0\].cluster"),
         ({"outages": [Outage("a", 0.0, 9.0), Outage("a", 5.0, 6.0)]}, "before the last one"),
     ],
 )

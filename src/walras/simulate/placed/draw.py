@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from walras import checks
+from walras.errors import InputError
 from walras.simulate.placed.tasks import TaskTrace
 
 _MOST = 10_000_000
@@ -55,7 +56,9 @@ def draw_tasks(
         >>> wl.simulate.draw_tasks(100, rate=120.0)
         TaskTrace(100 tasks over 0.8... h, drawn: 120 tasks/h, seed 0 (synthetic))
     """
-    n, m = checks.whole(tasks, "tasks", 1, _MOST), len(clusters)
+    n, names = checks.whole(tasks, "tasks", 1, _MOST), _names(clusters)
+    m = len(names)
+    errs = checks.number(error, "error", 0.0, 10.0)
     hourly = checks.number(rate, "rate", above=0.0)
     mean = checks.number(mean_seconds, "mean_seconds", above=0.0)
     deviation = checks.number(spread, "spread", 0.0, 10.0)
@@ -74,9 +77,16 @@ def draw_tasks(
         tenant=tuple([f"tenant {t}" for t in owner.tolist()]),
         size=rng.integers(1, most, n, endpoint=True),
         arrival=arrival,
-        clusters=tuple(clusters),
+        clusters=names,
         seconds=np.maximum(seconds, 1e-3),
         chance=odds,
         source=f"drawn: {hourly:g} tasks/h, seed {seed} (synthetic)",
     )
-    return made.with_truth(error, seed=seed) if error else made
+    return made.with_truth(errs, seed=seed) if errs else made
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    names = checks.distinct(given, "clusters", "cluster")
+    if not names:
+        raise InputError("is empty", where="clusters", allowed="at least one", remedy="name one")
+    return tuple([checks.text(name, "clusters", blank=False) for name in names])

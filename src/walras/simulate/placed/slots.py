@@ -93,34 +93,51 @@ class Slots:
             for name, count in given.items()
         }
         object.__setattr__(self, "counts", counts)
-        for name in ("labels", "price", "provider"):
-            checks.known_keys(getattr(self, name), counts, f"Slots.{name}")
+        self._check_tables(counts)
         for name, price in self.price.items():
             checks.number(price, f"Slots.price[{name!r}]", 0.0)
         for name, weight in self.weights.items():
             checks.number(weight, f"Slots.weights[{name!r}]", above=0.0)
         for name, quota in self.quotas.items():
             checks.whole(quota, f"Slots.quotas[{name!r}]", 0)
+        checks.of_kind(self.rules, Rules, "Slots.rules", remedy="rules=Rules(min_success=0.8)")
         checks.number(self.half_life, "Slots.half_life", above=0.0)
         checks.whole(self.listed, "Slots.listed", 1)
         object.__setattr__(self, "outages", self._outages())
 
+    def _check_tables(self, counts: Mapping[str, int]) -> None:
+        """Refuse tables by cluster or tenant that are none, and labels and providers of no text."""
+        for name in ("labels", "price", "provider", "weights", "quotas"):
+            table: object = getattr(self, name)
+            if not isinstance(table, Mapping):
+                raise InputError(
+                    f"is {checks.shown(table)}",
+                    where=f"Slots.{name}",
+                    allowed="a mapping of names to values",
+                    remedy="leave it out, or name those that it is of",
+                )
+            if name in ("labels", "price", "provider"):
+                checks.known_keys(table, counts, f"Slots.{name}")
+        for name, provider in self.provider.items():
+            checks.text(provider, f"Slots.provider[{name!r}]", blank=False)
+        for name, labels in self.labels.items():
+            where = f"Slots.labels[{name!r}]"
+            checks.of_kind(labels, dict, where, "label -> value", remedy='write {"gpu": "yes"}')
+            for key, value in labels.items():
+                checks.text(value, f"{where}[{checks.text(key, f'a label of {where}')!r}]")
+
     def _outages(self) -> tuple[Outage, ...]:
         """The outages in order of time, checked: those of one cluster must not overlap."""
-        made = sorted(
-            (Outage(*given) for given in self.outages), key=lambda o: (o.begin, o.cluster)
-        )
+        listed = checks.of_kind(self.outages, (list, tuple), "Slots.outages", "a list of outages")
+        given = [_checked(row, f"Slots.outages[{k}]", self.counts) for k, row in enumerate(listed)]
+        made = sorted(given, key=lambda o: (o.begin, o.cluster))
         ends: dict[str, float] = {}
         for k, outage in enumerate(made):
             where = f"Slots.outages[{k}]"
-            checks.one_of(outage.cluster, f"{where}.cluster", self.counts, "cluster")
-            checks.one_of(outage.state, f"{where}.state", STATES[1:], "state")
-            begin = checks.number(outage.begin, f"{where}.begin", 0.0)
-            checks.number(outage.end, f"{where}.end", high=float("inf"), above=begin)
-            if begin < ends.get(outage.cluster, 0.0):
+            if outage.begin < ends.get(outage.cluster, 0.0):
                 raise InputError(
-                    f"begins at {begin:g}, before the last one of {outage.cluster!r} ends at "
-                    f"{ends[outage.cluster]:g}",
+                    f"begins at {outage.begin:g}, before the last one of {outage.cluster!r} ends "
+                    f"at {ends[outage.cluster]:g}",
                     where=where,
                     allowed="outages of a cluster that do not overlap",
                     remedy="join them",
@@ -183,3 +200,20 @@ class Slots:
 
     def __repr__(self) -> str:
         return f"Slots({', '.join(f'{count} {name}' for name, count in self.counts.items())})"
+
+
+def _checked(row: object, where: str, counts: Mapping[str, int]) -> Outage:
+    """An outage of its parts."""
+    if not isinstance(row, tuple | list) or not 2 <= len(row) <= 4:
+        raise InputError(
+            f"is {checks.shown(row)}",
+            where=where,
+            allowed="an Outage, or its parts: cluster, begin, end, state",
+            remedy='write Outage("east", 600.0, 1200.0)',
+        )
+    outage = Outage(*row)
+    checks.one_of(outage.cluster, f"{where}.cluster", counts, "cluster")
+    checks.one_of(outage.state, f"{where}.state", STATES[1:], "state")
+    begin = checks.number(outage.begin, f"{where}.begin", 0.0)
+    checks.number(outage.end, f"{where}.end", high=float("inf"), above=begin)
+    return outage
