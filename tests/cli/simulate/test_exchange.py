@@ -44,6 +44,17 @@ def test_json_has_one_row_a_measure(home: Path, tmp_path: Path) -> None:
     assert saved.exists()
 
 
+def test_changes_carry_on(home: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "runs.csv"
+    result = _run(str(home), "--carry", "--policy", "best_fit", "-o", "json", "--save", str(saved))
+    assert result.exit_code == 0, result.output
+    rows = {row["measure"]: row for row in json.loads(result.stdout)}
+    assert rows["measured jobs"]["recorded"] == rows["measured jobs"]["replayed"] == 5
+    assert "take what was measured" in result.stderr
+    assert "recorded tasks that completed took" in result.stderr
+    assert saved.read_text("utf-8").startswith("task,cluster,")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -51,6 +62,7 @@ def test_json_has_one_row_a_measure(home: Path, tmp_path: Path) -> None:
         (("HOME", "--policy", "fist_fit"), 2, "fist_fit"),
         (("HOME", "--set", "colour=3"), 2, "colour"),
         (("HOME", "--min-success", "3"), 2, "min_success"),
+        (("HOME", "--carry", "--policy", "best_fit", "--set", "explore=0"), 2, "explore"),
     ],
 )
 def test_errors_have_their_codes(

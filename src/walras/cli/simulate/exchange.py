@@ -15,7 +15,7 @@ from walras.cli.common.streams import tell
 from walras.cli.common.targets import check_table
 from walras.cli.exchange.connect import key_values
 from walras.cli.simulate.options import value_of
-from walras.exchange.history import Replayed, read_history, replay
+from walras.exchange.history import Carried, Replayed, carry, read_history, replay
 from walras.exchange.history.replay import Makes
 from walras.policies.named_placements import named_placement
 from walras.predict.logs.log import TABLES
@@ -31,6 +31,11 @@ the other policy places a task on the cluster that the exchange chose, the
 outcome was observed. Elsewhere the table has what was predicted: it is
 counterfactual. What would have changed in later rounds is not carried on.
 
+With --carry, all tasks are run anew from their submission instead, by the
+recorded policy and by the other one: what changes carries on. Both columns are
+simulated then. A task takes what was measured where it completed, and what was
+predicted elsewhere, longer by as much as measured times were longer.
+
 Examples:
 
   walras simulate exchange exchange --min-success 0.95
@@ -38,6 +43,8 @@ Examples:
   walras simulate exchange exchange --set price_weight=10 --set explore=0
 
   walras simulate exchange monday.db --policy first_fit -o json
+
+  walras simulate exchange monday.db --policy best_fit --carry
 
 Exit codes: 0 done, 2 bad input, 6 the history cannot be read, 130 interrupted,
 with the rounds so far.
@@ -57,6 +64,9 @@ def exchange_command(
         str | None,
         typer.Option(help="first_fit, best_fit, fastest_cluster, or FILE.py:FUNCTION."),
     ] = None,
+    carry_on: Annotated[
+        bool, typer.Option("--carry", help="Run all tasks anew: changes carry on.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the placements, as .csv or .parquet.")
     ] = None,
@@ -75,11 +85,12 @@ def exchange_command(
         Stages({"replay": 1.0}, 1.0, interrupt, shown=progress) as stages,
     ):
         stages.begin("replay")
-        made = replay(found, settings, policy=makes, on_progress=stages.count)
+        again = carry if carry_on else replay
+        made = again(found, settings, policy=makes, on_progress=stages.count)
     if save is not None:
         made.save_placements(save)
     emit(of_frame(made.frame(), f"{made.policy}: {found.source}"), output)
-    _tell(made)
+    _tell_carried(made) if isinstance(made, Carried) else _tell(made)
     if interrupt.asked:
         raise typer.Exit(ExitCode.INTERRUPTED)
 
@@ -108,3 +119,22 @@ def _tell(made: Replayed) -> None:
     if made.refused:
         (seq, rule), more = made.refused[0], len(made.refused) - 1
         tell(f"refused: round {seq}: {rule}" + (f", and {more} more rounds" if more else ""))
+
+
+def _tell_carried(made: Carried) -> None:
+    """Say what was measured, and how near the recorded policy's run is to what was recorded."""
+    given, run = made.given, made.replayed
+    if given.left_out:
+        tell(f"left out: {given.left_out} tasks that can run on no cluster")
+    known = int(given.measured[run.run_task, run.run_cluster].sum())
+    tell(
+        f"measured: {known} of {len(run.run_task)} runs of the replayed policy take what was "
+        "measured; the others are counterfactual, as predicted"
+    )
+    real, simulated = made.calibration
+    tell(
+        f"recorded tasks that completed took {real:.4g} s on average; "
+        f"the recorded policy takes {simulated:.4g} s for them in simulation"
+    )
+    if run.violations:
+        tell(f"refused: {run.violations[0]}, and {len(run.violations) - 1} more")

@@ -2,11 +2,22 @@
 
 history = read_history("exchange")
 print(replay(history, {"min_success": 0.95}).frame())
+print(carry(history, {"min_success": 0.95}).frame())
 """
 
 from __future__ import annotations
 
+from walras.exchange.history.carried import Carried, carry
 from walras.exchange.history.read import History, Outcome, Recorded, read_history
 from walras.exchange.history.replay import Replayed, replay
 
-__all__ = ["History", "Outcome", "Recorded", "Replayed", "read_history", "replay"]
+__all__ = [
+    "Carried",
+    "History",
+    "Outcome",
+    "Recorded",
+    "Replayed",
+    "carry",
+    "read_history",
+    "replay",
+]

@@ -1,7 +1,8 @@
 """Replay recorded rounds through another policy, and compare.
 
 Each round is decided anew from the snapshot that the exchange took then: what the other policy
-would have changed in earlier rounds is not carried on. Where it places a task on the cluster that
+would have changed in earlier rounds is not carried on (:mod:`walras.exchange.history.carried` does
+so). Where it places a task on the cluster that
 the exchange chose, the outcome is known; elsewhere there is what was predicted.
 """
 
@@ -141,15 +142,7 @@ def replay(
         InputError: There is no such setting, or its value cannot be used.
     """
     changed = dict(settings or {})
-    checks.known_keys(changed, (*_RULES, *_SETTINGS), "settings")
-    if policy is not None and changed.keys() & set(_SETTINGS):
-        name = min(changed.keys() & set(_SETTINGS))
-        raise InputError(
-            f"has '{name}', a setting of the exchange's search",
-            where="settings",
-            allowed=", ".join(_RULES) + ": rules, which every policy must keep",
-            remedy="leave it out, or replay the exchange's own policy",
-        )
+    check_changes(changed, policy)
     made, refused = [], []
     for k, recorded in enumerate(history.rounds):
         snapshot, decision = _decided(history, recorded, changed, policy)
@@ -168,19 +161,49 @@ def replay(
     )
 
 
+def check_changes(changed: Mapping[str, Any], policy: Makes | None) -> None:
+    """Refuse settings that are none, or that another policy than the exchange's does not have.
+
+    Raises:
+        InputError: There is such a setting.
+    """
+    checks.known_keys(changed, (*_RULES, *_SETTINGS), "settings")
+    if policy is not None and changed.keys() & set(_SETTINGS):
+        name = min(changed.keys() & set(_SETTINGS))
+        raise InputError(
+            f"has '{name}', a setting of the exchange's search",
+            where="settings",
+            allowed=", ".join(_RULES) + ": rules, which every policy must keep",
+            remedy="leave it out, or replay the exchange's own policy",
+        )
+
+
+def changed_policy(policy: Policy, changed: Mapping[str, Any]) -> Policy:
+    """A policy with rules and settings that replace its own.
+
+    Raises:
+        InputError: A value cannot be used.
+    """
+    document = json.loads(policy.document())
+    document |= {name: changed[name] for name in _SETTINGS if name in changed}
+    document["rules"] |= {name: changed[name] for name in _RULES if name in changed}
+    return Policy.from_document(document)
+
+
+def predict_of(history: History, recorded: Recorded) -> Predict | None:
+    """What the predictor of a round says; None where it had none."""
+    model = history.models.get(recorded.predictor)
+    if model is None:
+        return None
+    return predicting(loaded(hashlib.sha256(model).hexdigest(), model), recorded.snapshot.typical)
+
+
 def _decided(
     history: History, recorded: Recorded, changed: Mapping[str, Any], makes: Makes | None
 ) -> tuple[Snapshot, Decision]:
-    document = json.loads(recorded.policy.document())
-    document |= {name: changed[name] for name in _SETTINGS if name in changed}
-    document["rules"] |= {name: changed[name] for name in _RULES if name in changed}
-    policy = Policy.from_document(document)
+    policy = changed_policy(recorded.policy, changed)
     rules = {name: getattr(policy.rules, name) for name in _RULES if name in changed}
-    snapshot = recorded.snapshot.with_rules(**rules)
-    model = history.models.get(recorded.predictor)
-    predict = None
-    if model is not None:
-        predict = predicting(loaded(hashlib.sha256(model).hexdigest(), model), snapshot.typical)
+    snapshot, predict = recorded.snapshot.with_rules(**rules), predict_of(history, recorded)
     if makes is not None:
         return snapshot, makes(predict)(snapshot)
     name = recorded.predictor if predict is not None else "prior"
