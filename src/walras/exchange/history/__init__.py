@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from walras.exchange.history.carried import Carried, carry
 from walras.exchange.history.read import History, Outcome, Recorded, read_history
+from walras.exchange.history.recorded_tasks import RecordedTasks, recorded_tasks
 from walras.exchange.history.replay import Replayed, replay
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "History",
     "Outcome",
     "Recorded",
+    "RecordedTasks",
     "Replayed",
     "carry",
     "read_history",
+    "recorded_tasks",
     "replay",
 ]

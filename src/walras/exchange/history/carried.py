@@ -98,6 +98,19 @@ def carry(
     Raises:
         InputError: There is no such setting, or its value cannot be used.
         DataError: No task could run on any cluster.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.exchange.history import History, Recorded, carry
+        >>> from walras.policies.placements import Policy
+        >>> from walras.rounds import Clusters, Snapshot, Tasks, Tenants
+        >>> snapshot = Snapshot.of(
+        ...     Tasks.of(["a", "b"]), Clusters.of(["east"], slots=[1]), Tenants.of(["lab"])
+        ... )
+        >>> decision = wl.policies.first_fit()(snapshot)
+        >>> first = Recorded(1, Policy(), 0, "prior", snapshot, decision)
+        >>> carry(History("one round", (first,), {}, {})).replayed.completion.tolist()
+        [60.0, 120.0]
     """
     changed = dict(settings or {})
     check_changes(changed, policy)
@@ -136,10 +149,10 @@ class _Halves:
             return None
         given = self._hook
 
-        def told(step: Progress) -> bool:
+        def on_half(step: Progress) -> bool:
             done, total = half * self._tasks + step.iteration, 2 * self._tasks
             whole = replace(step, iteration=done, total=total)
             self._stopped = self._stopped or bool(given(whole))
             return self._stopped
 
-        return told
+        return on_half

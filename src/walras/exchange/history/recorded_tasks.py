@@ -55,6 +55,20 @@ def recorded_tasks(history: History) -> RecordedTasks:
 
     Raises:
         DataError: No task could run on any cluster.
+
+    Example:
+        >>> import walras as wl
+        >>> from walras.exchange.history import History, Recorded, recorded_tasks
+        >>> from walras.policies.placements import Policy
+        >>> from walras.rounds import Clusters, Snapshot, Tasks, Tenants
+        >>> snapshot = Snapshot.of(
+        ...     Tasks.of(["a", "b"]), Clusters.of(["east"], slots=[1]), Tenants.of(["lab"])
+        ... )
+        >>> decision = wl.policies.first_fit()(snapshot)
+        >>> first = Recorded(1, Policy(), 0, "prior", snapshot, decision)
+        >>> found = recorded_tasks(History("one round", (first,), {}, {}))
+        >>> found.tasks, found.slots
+        (TaskTrace(2 tasks over 0 h, recorded: one round), Slots(1 east))
     """
     slots, first = _slots(history), _first_listings(history)
     names, ratio = slots.names, _ratio(history)
