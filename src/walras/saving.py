@@ -38,6 +38,8 @@ _HOMES = {
     "Plan": "walras.matching.plan",
     "matching.Round": "walras.matching.round",
     "Terms": "walras.matching.terms",
+    "Placed": "walras.domains.placement.result",
+    "placement.Instance": "walras.domains.placement.instance",
     "Rebalanced": "walras.domains.load_balancing.result",
     "load_balancing.Round": "walras.domains.load_balancing.instance",
     "Run": "walras.network.run",

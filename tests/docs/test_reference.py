@@ -19,6 +19,7 @@ PUBLIC = (
     "walras",
     *(f"walras.domains.{name}" for name in ("cluster_scheduling", "traffic_engineering")),
     "walras.domains.load_balancing",
+    "walras.domains.placement",
     *(f"walras.{name}" for name in ("predict", "matching", "learn", "network", "plot")),
     "walras.network.baselines",
     *(f"walras.{name}" for name in ("data", "engines", "exchange", "problem", "rounds", "shadow")),

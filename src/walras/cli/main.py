@@ -47,6 +47,9 @@ class LazyCommand:
 COMMANDS: Mapping[str, LazyCommand] = {
     "demo": LazyCommand("walras.cli.demo:demo", "Place tasks by predictions; solve a round."),
     "solve": LazyCommand("walras.cli.solve:app", "Solve a problem from CSV tables or an MPS file."),
+    "place": LazyCommand(
+        "walras.cli.place:app", "Place tasks with CPU, memory and GPUs on real machines."
+    ),
     "rebalance": LazyCommand(
         "walras.cli.rebalance:app", "Bring servers' loads into a band with few moves of shards."
     ),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from walras.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from walras.domains import cluster_scheduling, load_balancing, traffic_engineering
+    from walras.domains import cluster_scheduling, load_balancing, placement, traffic_engineering
 
-__all__ = ["cluster_scheduling", "load_balancing", "traffic_engineering"]
+__all__ = ["cluster_scheduling", "load_balancing", "placement", "traffic_engineering"]
 
 __getattr__, __dir__ = lazy_names(
     __name__, {name: f"walras.domains.{name}" for name in __all__}, __all__

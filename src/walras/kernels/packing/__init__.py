@@ -1,0 +1,1 @@
+"""Compiled packing: items of several resources and shares of devices into machines."""
