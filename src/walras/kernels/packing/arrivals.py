@@ -135,7 +135,8 @@ def _scored(
         return 0.0, -1
     left = machines.left[i] - types.need[j]
     model, device = machines.model[i], machines.device[i]
-    return _descent(before, left, device, model, amount, number, typical, coming, policy)
+    best, on = _descent(before, left, device, model, amount, number, typical, coming, policy)
+    return best, on
 
 
 @inner
