@@ -304,7 +304,8 @@ def _first(problem: Separable, choice: Choice, settings: Settings) -> _Try:
 
 def _weighed(choice: Choice) -> str | None:
     """The engine that was weighed against the chosen one and is worth a try after it, or None."""
-    other = {"exact": "interior", "interior": "exact"}.get(choice.name)
+    after = {"exact": "interior", "interior": "exact", "prices": "interior"}
+    other = after.get(choice.name)
     return other if other and choice.seconds.get(other, np.inf) <= _PATIENCE else None
 
 

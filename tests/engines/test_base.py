@@ -77,6 +77,7 @@ def test_engines_say_which_problems_they_take() -> None:
         "exact": True,
         "integer": True,
         "pop": False,
+        "prices": False,
     }
     assert all(kind().accepts(PROBLEM) is None for kind in ENGINES.values())
     count = MAX_BORDER + 1

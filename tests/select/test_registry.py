@@ -59,6 +59,13 @@ REFUSED = {
     "exact": set[str](),
     "integer": set[str](),
     "pop": {"integer", "integer max-min", "integer logarithms"},
+    "prices": {
+        "leximin",
+        "quadratic, free entries",
+        "integer",
+        "integer max-min",
+        "integer logarithms",
+    },
 }
 OUTSIDE = {"norm", "integer norm"}
 

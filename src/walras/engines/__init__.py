@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from walras.engines.interior.engine import Interior
     from walras.engines.interior.options import BlockGeneration, ColumnGeneration, WarmStart
     from walras.engines.pop.engine import POP
+    from walras.engines.prices.engine import Prices
 
 __all__ = [
     "ADMM",
@@ -39,6 +40,7 @@ __all__ = [
     "Interior",
     "JointMinimisation",
     "PenaltyUpdate",
+    "Prices",
     "ProofSchedule",
     "RestartRule",
     "StartPrices",
@@ -58,6 +60,7 @@ _HOME = {
     "JointMinimisation": "walras.engines.admm.option_groups",
     "PenaltyUpdate": "walras.engines.admm.option_groups",
     "POP": "walras.engines.pop.engine",
+    "Prices": "walras.engines.prices.engine",
     "ProofSchedule": "walras.engines.admm.option_groups",
     "RestartRule": "walras.engines.admm.option_groups",
     "StartPrices": "walras.engines.admm.option_groups",

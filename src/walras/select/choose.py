@@ -22,6 +22,7 @@ from walras.engines.base import Engine
 from walras.engines.exact.engine import Exact, is_linear
 from walras.engines.integer.engine import Integer
 from walras.engines.interior import Interior
+from walras.engines.prices import Prices
 from walras.select.cost_model import left_over, narrow_rows, predicted
 from walras.select.registry import AUTO, engine_of
 from walras.separable import Separable, Side
@@ -30,6 +31,7 @@ _ADMM_TOLERANCE = 1e-3
 _COPY_BYTES, _ENTRY_BYTES = 36.0, 120.0  # that the first-order engine holds
 _MEMORY_SHARE = 0.5  # of the machine's memory, which the copies may fill
 _NARROW_LIMIT = 12_000
+_MANY, _MANY_EACH = 20_000, 1_000  # demands, and demands a resource, from which prices are few
 _EXACT_LIMIT = 3_000_000  # nonzeros from which neither HiGHS nor Clarabel ends
 
 
@@ -109,6 +111,10 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
     refused = Interior().accepts(problem)
     if refused is not None:
         return Choice(Exact(), refused, {})
+    if not levels and _has_few_prices(problem):
+        m, n = problem.shape
+        words = f"{m} resources have prices, and {n} demands choose at them"
+        return Choice(Prices(), words, {Interior.name: predicted(problem, "interior", tolerance)})
     narrow = narrow_rows(problem)
     if narrow > _NARROW_LIMIT:
         large = problem.rows.matrix.nnz > _EXACT_LIMIT
@@ -121,6 +127,13 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
     best, second = sorted(seconds, key=lambda name: seconds[name])[:2]
     words = f"predicted {seconds[best]:.2g} s, against {seconds[second]:.2g} s of {second}"
     return Choice(engine_of(best), words, seconds)
+
+
+def _has_few_prices(problem: Separable) -> bool:
+    """Whether passes over all demands are few beside the demands that set the prices."""
+    m, n = problem.shape
+    is_many = n >= _MANY and n >= _MANY_EACH * m
+    return is_many and Prices().accepts(problem) is None
 
 
 def _narrow_scalar(problem: Separable) -> bool:

@@ -8,6 +8,7 @@ from walras.engines.exact.engine import Exact
 from walras.engines.integer import Integer
 from walras.engines.interior import Interior
 from walras.engines.pop.engine import POP
+from walras.engines.prices import Prices
 from walras.errors import EngineError, InputError
 from walras.separable import Separable
 
@@ -17,6 +18,7 @@ ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "integer": Integer,
     "pop": POP,
+    "prices": Prices,
 }
 AUTO = "auto"  # in place of a name: the engine that is expected to end first
 
