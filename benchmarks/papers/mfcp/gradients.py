@@ -141,7 +141,7 @@ def _rank(matrix: Floats) -> int:
 
 
 def _algorithm_1(quick: bool) -> Outcome:
-    times, success = drawn(60 if quick else 300, seed=1)
+    times, success = drawn(20 if quick else 300, seed=1)
     best = makespans(times).min(axis=1)
     exact = relaxed_match(times, success, 0.0, FREE, scale=1.0).x.numpy()
     least = smooth_makespan((times * exact).sum(axis=-1), 5.0)
@@ -210,7 +210,7 @@ def _algorithm_2(quick: bool) -> Outcome:
     """The printed estimate against the derivative, by autograd, of Algorithm 1 itself."""
     times, success = drawn(1, seed=2)
     own = problem(times, success, FREE)
-    iterations, draws = 50, 200 if quick else 2000
+    iterations, draws = 50, 60 if quick else 2000
     by_x = torch.randn(1, CLUSTERS, TASKS, generator=torch.Generator().manual_seed(0)).double()
     t = own.t.clone().requires_grad_()
     moved = problem(times, success, FREE)
