@@ -14,6 +14,7 @@ from walras.extras import need_pyarrow
 from walras.files import PARQUET, check_target, reason_of, replacing, write_csv
 from walras.predict.graphs.features import Features, feature_rows, found
 from walras.predict.graphs.graph import TaskGraph, closed_form
+from walras.predict.logs.parquet import read_parquet
 from walras.predict.logs.text import read_csv
 from walras.predict.tasks import Tasks, names_of
 from walras.short_repr import short_repr
@@ -203,8 +204,7 @@ def read_log(path: str | Path | pd.DataFrame) -> TaskLog:
     ragged: tuple[int, ...] = ()
     try:
         if path.suffix.lower() in PARQUET:
-            need_pyarrow()
-            table = pd.read_parquet(path)
+            table = read_parquet(path)
         else:
             lines = read_csv(path, COLUMNS)
             table = pd.DataFrame(lines.rows, columns=list(lines.header), dtype=str)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from walras.extras import need_pyarrow
 from walras.files import PARQUET, reason_of
+from walras.predict.logs.parquet import read_parquet
 from walras.predict.logs.text import read_csv
 from walras.simulate.formats.raw import Raw, Refusal, cannot_read, text_of
 
@@ -96,9 +96,8 @@ def of_records(given: object, path: Path, allowed: str) -> Raw:
 
 
 def _parquet(path: Path) -> Raw:
-    need_pyarrow()
     try:
-        table = pd.read_parquet(path)
+        table = read_parquet(path)
     except (OSError, ValueError) as error:
         raise cannot_read(path, reason_of(error), "a Parquet file") from error
     table = table.reset_index() if table.index.name is not None else table
