@@ -21,9 +21,9 @@ def allox_drawn(seed: int = 0) -> Policy:
     def decide(snapshot: JobsSnapshot) -> Shares:
         time = np.where(snapshot.held == 1.0, 1.0, 0.0)
         free = snapshot.workers - time.sum(axis=0).astype(np.int64)
-        waiting = draws.permutation(np.flatnonzero(time.sum(axis=1) == 0.0))
+        waiting = np.flatnonzero(time.sum(axis=1) == 0.0)
         if len(waiting) and free.any():
-            for j, t in match(snapshot, waiting, free)[0]:
+            for j, t in match(snapshot, draws.permutation(waiting), free)[0]:
                 time[j, t] = 1.0
         return snapshot.shares(time, policy="allox, ties drawn")
 
