@@ -8,7 +8,7 @@ the least load. Rows without it are of earlier runs, whose streams ended 300 h a
 measured job. At 100 % and more no policy of the kind keeps up. The mean of a window of jobs then
 hangs on when the window begins and on who waits longest: without speeds at 2.6 jobs an hour with
 several GPUs, jobs of eight wait as long as others come, 776 h in the mean, and jobs of one 25 h
-(``waiting``). Where the stream ended 300 h after them, the mean was 19 % lower. What deviates, and
+(``waiting``). Where the stream ends 300 h after them, the mean is 21 % lower. What deviates, and
 why:
 
 - ``fifo`` hangs on chance. Each job keeps the type where it begins, and the released code books
