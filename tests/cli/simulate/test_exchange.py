@@ -85,4 +85,5 @@ def test_a_predictor_that_is_not_kept_is_said(home: Path, tmp_path: Path) -> Non
     result = _run(str(tmp_path))
     assert result.exit_code == 0, result.output
     assert "not kept: predictor 9; its rounds are replayed without predictions" in result.stderr
+    assert "not kept: predictor 9" in _run(str(tmp_path), "--carry").stderr
     assert "not kept" not in _run(str(home)).stderr

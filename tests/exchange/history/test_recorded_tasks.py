@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from tests.exchange.history.simulated import RULES, recorded_run
 
 import walras as wl
-from walras.exchange.history.recorded_tasks import recorded_tasks
+from walras.exchange.history import History, Recorded, recorded_tasks
+from walras.policies.placements import Policy
+from walras.predict import fit, recipe
+from walras.rounds import Clusters, FeatureSet, Snapshot, Tasks, Tenants
 from walras.simulate import Outage, Slots
 
 
@@ -59,3 +65,31 @@ def test_a_task_that_no_cluster_can_run_is_left_out() -> None:
     found = recorded_tasks(history)
     assert found.left_out == 1
     assert found.tasks.name == whole.tasks.name[1:]
+
+
+def test_a_recorded_predictor_is_asked() -> None:
+    jobs = recipe("gavel", train_tasks=12, synthetic=True)
+    names = tuple(f"x{k}" for k in range(jobs.train.features.shape[1]))
+    parts = (replace(part, feature_names=names) for part in (jobs.train, jobs.validation))
+    predictor = fit(*parts)
+    known = predictor.clusters[:2]
+    values = np.random.default_rng(0).uniform(0.5, 2.0, (3, len(names))).astype(np.float32)
+    snapshot = replace(
+        Snapshot.of(
+            Tasks.of(["a", "b", "c"], pin=[-1, 0, -1]),
+            Clusters.of([*known, "new"], slots=[2, 2, 2]),
+            Tenants.of(["lab"]),
+        ),
+        features=(FeatureSet(tuple(names), values),),
+    )
+    decision = wl.policies.first_fit()(snapshot)
+    recorded = Recorded(1, Policy(), 0, "predictor 1", snapshot, decision)
+    history = History("one round", (recorded,), {}, {"predictor 1": predictor.to_bytes()})
+    found = recorded_tasks(history).tasks
+    frame = pd.DataFrame(values.astype(np.float64), columns=list(names))
+    wanted = predictor.predict(frame, clusters=snapshot.clusters.uid)
+    np.testing.assert_allclose(found.predicted_chance, wanted.success.T)
+    times = wanted.times.T.copy()
+    times[1, 1:] = np.inf  # pinned to the first cluster
+    np.testing.assert_allclose(found.predicted_seconds, times)
+    np.testing.assert_allclose(found.seconds, times)

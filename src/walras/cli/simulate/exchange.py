@@ -15,7 +15,7 @@ from walras.cli.common.streams import tell
 from walras.cli.common.targets import check_table
 from walras.cli.exchange.connect import key_values
 from walras.cli.simulate.options import value_of
-from walras.exchange.history import Carried, Replayed, carry, read_history, replay
+from walras.exchange.history import Carried, History, Replayed, carry, read_history, replay
 from walras.exchange.history.replay import Makes
 from walras.policies.named_placements import named_placement
 from walras.predict.logs.log import TABLES
@@ -109,16 +109,18 @@ def _tell(made: Replayed) -> None:
         f"observed: {known} of {len(placed)} placements of the replayed policy, which the exchange "
         f"made as well; the other {len(placed) - known} are counterfactual, as predicted"
     )
-    gone = {
-        recorded.predictor
-        for recorded in made.history.rounds[: len(made.decisions)]
-        if recorded.predictor not in ("prior", *made.history.models)
-    }
-    if gone:
-        tell(f"not kept: {', '.join(sorted(gone))}; its rounds are replayed without predictions")
+    _tell_not_kept(made.history, len(made.decisions))
     if made.refused:
         (seq, rule), more = made.refused[0], len(made.refused) - 1
         tell(f"refused: round {seq}: {rule}" + (f", and {more} more rounds" if more else ""))
+
+
+def _tell_not_kept(history: History, rounds: int) -> None:
+    """Name the predictors of the first rounds that are gone."""
+    used = {recorded.predictor for recorded in history.rounds[:rounds]}
+    gone = sorted(used - {"prior", *history.models})
+    if gone:
+        tell(f"not kept: {', '.join(gone)}; its rounds are replayed without predictions")
 
 
 def _tell_carried(made: Carried) -> None:
@@ -126,6 +128,7 @@ def _tell_carried(made: Carried) -> None:
     given, run = made.given, made.replayed
     if given.left_out:
         tell(f"left out: {given.left_out} tasks that can run on no cluster")
+    _tell_not_kept(made.history, len(made.history.rounds))
     known = int(given.measured[run.run_task, run.run_cluster].sum())
     tell(
         f"measured: {known} of {len(run.run_task)} runs of the replayed policy take what was "

@@ -29,12 +29,14 @@ class Carried:
     """Recorded tasks, run from their submission by the recorded policy and by another one.
 
     Attributes:
+        history: What was recorded.
         given: The tasks and clusters.
         recorded: The run under the policy of the last recorded round.
         replayed: The run under the other one.
         policy: Name of the other one.
     """
 
+    history: History
     given: RecordedTasks
     recorded: PlacedRun
     replayed: PlacedRun
@@ -134,7 +136,7 @@ def carry(
     ]
     words = ", ".join(f"{name}={value}" for name, value in changed.items())
     named = "the recorded policy" if policy is None else runs[1].policy
-    return Carried(given, runs[0], runs[1], f"{named}{' with ' + words if words else ''}")
+    return Carried(history, given, runs[0], runs[1], f"{named}{' with ' + words if words else ''}")
 
 
 class _Halves:
