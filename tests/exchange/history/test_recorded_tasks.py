@@ -70,8 +70,10 @@ def test_a_task_that_no_cluster_can_run_is_left_out() -> None:
 def test_a_recorded_predictor_is_asked() -> None:
     jobs = recipe("gavel", train_tasks=12, synthetic=True)
     names = tuple(f"x{k}" for k in range(jobs.train.features.shape[1]))
-    parts = (replace(part, feature_names=names) for part in (jobs.train, jobs.validation))
-    predictor = fit(*parts)
+    train, validation = (
+        replace(part, feature_names=names) for part in (jobs.train, jobs.validation)
+    )
+    predictor = fit(train, validation)
     known = predictor.clusters[:2]
     values = np.random.default_rng(0).uniform(0.5, 2.0, (3, len(names))).astype(np.float32)
     snapshot = replace(
