@@ -7,16 +7,16 @@ fast, scalable price discovery method" (Mathematical Programming Computation, 20
 repository cvxgrp/resalloc draws it: NumPy's legacy seed 0 once, then m = 2, 4, 8, 16 types in turn.
 They give -0.810638 a job at m = 4 and 10^6 jobs. Times are CPU seconds of all threads and seconds
 of the clock; ``reads`` is the time of twenty plain sums over the throughputs, and ``evaluations``
-that of twenty passes of the dual function. Memory is the rise of the peak over what the process had
-with the instance in it, in arrays of the size of the shares, in double precision.
+that of twenty passes of the dual function. Memory is the most that was allocated at a time from the
+statement on, in arrays of the size of the shares in double precision.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -68,17 +68,12 @@ def _timed(work: Callable[[], object], times: int = 1) -> tuple[float, float]:
     return time.process_time() - cpu, time.perf_counter() - clock
 
 
-def _peak() -> float:
-    """Most bytes that this process has held."""
-    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def measured(jobs: int, types: int, objective: str, part: float) -> dict[str, object]:
     """Solve one objective and return what is printed of it."""
     speed, limits = instance(jobs, types)
     ones = np.ones(jobs)
     wl.solve(OBJECTIVES[objective](speed[:, :30_000], ones[:30_000], limits), engine="prices")
-    before = _peak()
+    tracemalloc.start()
     cpu, clock = time.process_time(), time.perf_counter()
     problem = OBJECTIVES[objective](speed, ones, part * limits.astype(np.float64))
     built = time.process_time()
@@ -99,10 +94,11 @@ def measured(jobs: int, types: int, objective: str, part: float) -> dict[str, ob
         "solve_cpu_s": solved - built,
         "clock_s": time.perf_counter() - clock,
         "engine_s": s.timings.build + s.timings.iterate,
-        "memory_arrays": (_peak() - before) / (8.0 * jobs * types),
+        "memory_arrays": tracemalloc.get_traced_memory()[1] / (8.0 * jobs * types),
     }
+    tracemalloc.stop()
     alpha = {"alpha-fair-2": 2.0, "total-throughput": 0.0, "max-min": np.inf}.get(objective, 1.0)
-    prices, worth = s.prices["capacity"], np.ones(jobs)
+    prices, worth = s.certificate.prices[:types].copy(), np.ones(jobs)
     arrays = speed, np.ones((1, jobs)), ones, alpha
     found["reads_cpu_s"], _ = _timed(speed.sum, 20)
     found["evaluations_cpu_s"], _ = _timed(

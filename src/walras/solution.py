@@ -186,7 +186,7 @@ class Solution:
         """
         problem = self.problem
         amounts = problem.dense(self.entries)
-        if np.all(problem.resource < 0):
+        if not problem.has_owned:
             amounts = _through(problem, self.entries)
         resources = list(map(str, problem.resource_names))
         return pd.DataFrame(amounts, resources, list(map(str, problem.demand_names)))
@@ -198,7 +198,7 @@ class Solution:
         (entries,) where no entry has a resource of its own, as flows on paths have none: the shape
         of :attr:`allocation` and of :attr:`entries` is always the same.
         """
-        if np.all(self.problem.resource < 0):
+        if not self.problem.has_owned:
             return self.entries
         return read_only(self.problem.dense(self.certificate.x))
 

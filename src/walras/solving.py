@@ -15,6 +15,7 @@ import numpy as np
 
 from walras import checks
 from walras.certificate import Certificate, certify
+from walras.certificate.of_shares import certify_shares
 from walras.deprecated import renamed_keywords
 from walras.diagnosis.diagnose import raise_if_impossible
 from walras.engines.base import Engine
@@ -35,6 +36,7 @@ from walras.select.foreign_settings import refuse_unknown
 from walras.select.old_options import OLD_OPTIONS, warn_of_old, with_old_options
 from walras.select.registry import ENGINES, engine_of, refuse_unaccepted
 from walras.separable import Leximin, Separable, leximin_of
+from walras.separable.stated_later import stated_later
 from walras.settings import Settings, Start
 from walras.solution import Solution
 from walras.start import Earlier, check_start, start_from
@@ -420,6 +422,10 @@ def _timed_certificate(
     problem: Separable, found: Iterate, threads: int
 ) -> tuple[Certificate, float]:
     began = time.perf_counter()
+    few = stated_later(problem)
+    if few is not None:
+        proof = certify_shares(problem, few, found.x, found.prices)
+        return proof, time.perf_counter() - began
     spec = leximin_of(problem)
     prices = found.prices if spec is None else without_ceiling(spec, found.prices)
     proof = certify(problem, found.x, found.t, prices, found.bound, threads, found.bound_source)

@@ -29,7 +29,7 @@ def blas_limited(problem: Separable, engine: str, threads: int | None) -> Iterat
         engine: By which engine.
         threads: Threads that the caller allows, or None for all cores.
     """
-    is_small = engine == "admm" or narrow_rows(problem) < _ALONE
+    is_small = engine in ("admm", "prices") or narrow_rows(problem) < _ALONE
     limit = 1 if is_small else threads or cores()
     _limits.enter(limit)
     try:

@@ -26,6 +26,7 @@ from walras.engines.prices import Prices
 from walras.select.cost_model import left_over, narrow_rows, predicted
 from walras.select.registry import AUTO, engine_of
 from walras.separable import Separable, Side
+from walras.separable.stated_later import stated_later
 
 _ADMM_TOLERANCE = 1e-3
 _COPY_BYTES, _ENTRY_BYTES = 36.0, 120.0  # that the first-order engine holds
@@ -108,13 +109,14 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
         if whole > searched.exact_entries and is_linear(problem):
             return Choice(searched, f"{whole} entries are whole", {})
         return Choice(Exact(), "some entries are integer", {})
+    if not levels and stated_later(problem) is not None:
+        return Choice(Prices(), _few_prices(problem), {})
     refused = Interior().accepts(problem)
     if refused is not None:
         return Choice(Exact(), refused, {})
     if not levels and _has_few_prices(problem):
-        m, n = problem.shape
-        words = f"{m} resources have prices, and {n} demands choose at them"
-        return Choice(Prices(), words, {Interior.name: predicted(problem, "interior", tolerance)})
+        seconds = {Interior.name: predicted(problem, "interior", tolerance)}
+        return Choice(Prices(), _few_prices(problem), seconds)
     narrow = narrow_rows(problem)
     if narrow > _NARROW_LIMIT:
         large = problem.rows.matrix.nnz > _EXACT_LIMIT
@@ -127,6 +129,11 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
     best, second = sorted(seconds, key=lambda name: seconds[name])[:2]
     words = f"predicted {seconds[best]:.2g} s, against {seconds[second]:.2g} s of {second}"
     return Choice(engine_of(best), words, seconds)
+
+
+def _few_prices(problem: Separable) -> str:
+    resources, demands = problem.shape
+    return f"{resources} resources have prices, and {demands} demands choose at them"
 
 
 def _has_few_prices(problem: Separable) -> bool:

@@ -195,6 +195,11 @@ class Separable:
         """(resources, demands)."""
         return len(self.resource_names), len(self.demand_names)
 
+    @property
+    def has_owned(self) -> bool:
+        """Whether some entry belongs to a resource."""
+        return bool(np.any(self.resource >= 0))
+
     def entry_name(self, entry: int) -> str:
         """The user's own name, else ``x[v100, job3]``, ``x[job3]`` with one owner, ``entry 3``.
 

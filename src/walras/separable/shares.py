@@ -92,6 +92,9 @@ def shares_of(problem: Separable) -> Shares | None:
     Args:
         problem: Any problem.
     """
+    later: Shares | None = getattr(problem, "shares", None)
+    if later is not None:
+        return later
     if problem not in _KNOWN:
         _KNOWN[problem] = _read(problem)
     return _KNOWN[problem]

@@ -31,10 +31,12 @@ from walras import checks
 from walras.domains.cluster_scheduling import rows
 from walras.domains.cluster_scheduling.case import Case, Options
 from walras.domains.cluster_scheduling.cluster import Cluster
+from walras.domains.cluster_scheduling.many_jobs import many_jobs
 from walras.domains.cluster_scheduling.matrices import Matrix, Sizes, Vector
 from walras.errors import InputError
 from walras.separable import Leximin, Separable, Utility
 
+_WORDS = {0.0: "total throughput", 1.0: "proportional fairness"}
 _DECADES = 200  # largest exponent of ten of a utility's slope, either way
 
 
@@ -77,8 +79,13 @@ def max_min(
         >>> round(s.value, 3)
         1.0
     """
-    case = Case.of(throughput, size, capacity, weight, allowed, **options)
-    return case.raise_the_least("max-min fairness")
+
+    def state() -> Separable:
+        case = Case.of(throughput, size, capacity, weight, allowed, **options)
+        return case.raise_the_least("max-min fairness")
+
+    given = throughput, size, capacity, weight, allowed, options
+    return many_jobs(*given, np.inf, state, "max-min fairness") or state()
 
 
 def leximin(
@@ -294,22 +301,35 @@ def alpha_fair(
     """
     remedy = "use max_min or leximin for the limit of large alpha"
     alpha = checks.number(alpha, "alpha", 0.0, 100.0, remedy=remedy)
-    case = Case.of(throughput, size, capacity, weight, allowed, **options)
+
+    def state() -> Separable:
+        return _fair(Case.of(throughput, size, capacity, weight, allowed, **options), alpha)
+
+    given = throughput, size, capacity, weight, allowed, options
+    return many_jobs(*given, alpha, state, _WORDS.get(alpha, _word(alpha))) or state()
+
+
+def _word(alpha: float) -> str:
+    return f"alpha-fairness, alpha = {alpha:g}"
+
+
+def _fair(case: Case, alpha: float) -> Separable:
+    """Maximise alpha-fair utilities, with the rows that state them."""
     cluster, entries = case.cluster, case.entries
     if alpha == 0:
         gain = entries.throughput * cluster.weight[entries.demand]
-        return case.state("total throughput", cost=entries.cost - gain)
+        return case.state(_WORDS[0.0], cost=entries.cost - gain)
     if alpha == 1:
         block = rows.utility(cluster, entries, Utility.LOG, 0.0)
         return case.state(
-            "proportional fairness",
+            _WORDS[1.0],
             block,
             gap_scale=float(cluster.weight.sum()),
             gap_unit="nat a job",
         )
     _check_decades(cluster, alpha)
     block = rows.utility(cluster, entries, Utility.POWER, alpha)
-    return case.state(f"alpha-fairness, alpha = {alpha:g}", block)
+    return case.state(_word(alpha), block)
 
 
 def _check_decades(cluster: Cluster, alpha: float) -> None:

@@ -215,8 +215,8 @@ class _Run:
     def _row_prices(self, dual: Dual, point: Point) -> Floats:
         """(rows,) prices of capacity and throughput; those of time follow from these."""
         shares, worth = self.shares, dual.worth
-        prices = np.zeros(self.problem.rows.count)
         m, n = shares.resources, shares.demands
+        prices = np.zeros(m + n if shares.alpha == 0.0 else m + 2 * n)
         prices[:m] = point.prices
         if shares.alpha == 0.0:
             return prices
