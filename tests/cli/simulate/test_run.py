@@ -98,6 +98,13 @@ def test_an_interrupted_run_gives_the_jobs_so_far(tmp_path: Path) -> None:
     assert "measured jobs have no end" in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--save", "--ledger"])
+def test_a_disk_that_is_full_does_not_take_the_result(option: str) -> None:
+    found = _run(*DRAWN, option, "/dev/full")
+    assert "No space left on device" in str(found.exception)
+    assert "mean completion" in found.stdout
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -108,9 +108,9 @@ def compare_command(
                 **stated.settings,
             )
         interrupted = interrupt.asked
-    _write(found, report, figure, save)
     _tell_without_end(found)
     emit(everything(found) if every or output is not Format.TABLE else compared(found), output)
+    _write(found, report, figure, save)
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
 

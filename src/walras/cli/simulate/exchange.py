@@ -87,10 +87,10 @@ def exchange_command(
         stages.begin("replay")
         again = carry if carry_on else replay
         made = again(found, settings, policy=makes, on_progress=stages.count)
-    if save is not None:
-        made.save_placements(save)
     emit(of_frame(made.frame(), f"{made.policy}: {found.source}"), output)
     _tell_carried(made) if isinstance(made, Carried) else _tell(made)
+    if save is not None:
+        made.save_placements(save)
     if interrupt.asked:
         raise typer.Exit(ExitCode.INTERRUPTED)
 

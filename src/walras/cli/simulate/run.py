@@ -154,14 +154,14 @@ def run_command(
             ledger=ledger is not None,
             on_progress=stages.count,
         )
+    emit(_table(found, kinds=kinds, jobs=jobs), output)  # first: a disk may be full
+    _tell_faults(found, loaded)
     if save is not None:
         found.save(save)
     if ledger is not None:
         found.save_ledger(ledger)
     if export is not None:
         export_run(found, export, tables or "csv")
-    emit(_table(found, kinds=kinds, jobs=jobs), output)
-    _tell_faults(found, loaded)
     if interrupt.asked:
         raise typer.Exit(ExitCode.INTERRUPTED)
 
