@@ -62,3 +62,14 @@ def test_prices_of_another_solve_are_scaled() -> None:
     prices = np.array([1.0, 0.0, 2.0])
     assert least.shares.capacity @ least.scaled(prices) == pytest.approx(200.0)
     assert total.scaled(prices) is prices
+
+
+def test_a_level_is_handed_on() -> None:
+    first, second = Dual(shares(np.inf, 0.1), 1), Dual(shares(np.inf, 0.1), 1)
+    prices = np.array([6.0, 9.0, 12.0])
+    first.short = second.short = 1e-3
+    found = first.at(prices, 0.1)
+    second.begin_at(first)
+    again = second.at(prices, 0.1)
+    assert again.level == pytest.approx(found.level)
+    assert second.passes == 1 < first.passes

@@ -107,6 +107,10 @@ class Dual:
         before, pull = self._at
         return float(np.exp(np.clip(-pull @ (prices - before), -2.0, 2.0)))
 
+    def begin_at(self, other: Dual) -> None:
+        """Look for the level where another dual, such as that of a sample, found its own."""
+        self._level, self._at = other._level, other._at
+
     def scaled(self, prices: Floats) -> Floats:
         """Prices of another solve on the scale of this dual: all capacity costs n for the least."""
         if not self.shares.is_least:

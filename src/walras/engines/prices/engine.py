@@ -155,7 +155,9 @@ class _Run:
             rng = np.random.default_rng(_SEED)
             chosen = np.sort(rng.choice(n, self.engine.sample, replace=False)).astype(np.int32)
             sampled = Dual(self.shares.sample(chosen), dual.threads, dual.ceiling)
-            return dual.at(self._descended(sampled, h).prices, h), h
+            prices = self._descended(sampled, h).prices
+            dual.begin_at(sampled)
+            return dual.at(prices, h), h
         return self._descended(dual, h), h
 
     def _descended(self, dual: Dual, last: float) -> Point:

@@ -23,6 +23,7 @@ from walras.types import Floats
 
 _STEPS = 100  # halvings and Newton steps; 3 to 6 suffice, but for rounding
 _ROOT = 1e-12  # relative residual at which the equation holds
+_EPSILON = 4e-16
 _TIE = 1e-13  # relative difference of two types' worth that is rounding
 
 
@@ -123,7 +124,8 @@ def smooth(
         goal = wanted(worth, alpha, target)
         if y >= goal and worth == 0.0:  # more than it must have, at no worth
             break
-        if abs(y - goal) <= _ROOT * goal or high * (1.0 - 1e-15) <= low:
+        rounding = _EPSILON * worth / h  # of shares that are small differences of worths
+        if abs(y - goal) <= _ROOT * goal + rounding or high * (1.0 - 1e-15) <= low:
             break
         if y < goal:
             low = worth
