@@ -199,7 +199,8 @@ def test_a_public_name_is_documented(name: str) -> None:
 def test_the_examples_give_what_they_show(
     name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "import torch" in PUBLIC[name].__doc__:
-        pytest.importorskip("torch")
+    for extra, sign in (("torch", "import torch"), ("ray", "wl.Ray(")):
+        if sign in PUBLIC[name].__doc__:
+            pytest.importorskip(extra)
     monkeypatch.chdir(tmp_path)
     assert not _run(name, PUBLIC[name])
