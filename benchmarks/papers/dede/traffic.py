@@ -26,7 +26,7 @@ _LEARNED = "Learned policy (in the manner of Teal)"
 
 def total_flow(quick: bool) -> Outcome:
     """Every method on one interval: what it serves over the optimum, and its seconds."""
-    setting = Setting("ASN2k-40", training=30) if quick else Setting("ASN2k-150", training=100)
+    setting = Setting("ASN2k-40", training=30) if quick else Setting("ASN2k-100", training=60)
     network, paths = setting.parts
     demand = setting.traffic(paths)
     point = Point(0.0, Scenario.of(network, demand, paths, setting.past(demand, paths)))
