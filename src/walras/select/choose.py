@@ -32,6 +32,7 @@ _ADMM_TOLERANCE = 1e-3
 _COPY_BYTES, _ENTRY_BYTES = 36.0, 120.0  # that the first-order engine holds
 _MEMORY_SHARE = 0.5  # of the machine's memory, which the copies may fill
 _NARROW_LIMIT = 12_000
+_INTERIOR_ENTRY = 2e-6  # seconds an entry, about, where the rows are not stated yet
 _MANY, _MANY_EACH = 20_000, 1_000  # demands, and demands a resource, from which prices are few
 _EXACT_LIMIT = 3_000_000  # nonzeros from which neither HiGHS nor Clarabel ends
 
@@ -110,7 +111,8 @@ def _quickest(problem: Separable, tolerance: float, *, levels: bool) -> Choice:
             return Choice(searched, f"{whole} entries are whole", {})
         return Choice(Exact(), "some entries are integer", {})
     if not levels and stated_later(problem) is not None:
-        return Choice(Prices(), _few_prices(problem), {})
+        seconds = {Interior.name: _INTERIOR_ENTRY * problem.entries}
+        return Choice(Prices(), _few_prices(problem), seconds)
     refused = Interior().accepts(problem)
     if refused is not None:
         return Choice(Exact(), refused, {})

@@ -123,3 +123,12 @@ def test_other_problems_are_refused() -> None:
         wl.solve(cs.max_min(speed, size, capacity, floor=np.full(20, 1e-3)), engine="prices")
     wide, size, capacity = instance(7, 20, 0.3, m=65)
     assert "65 resources" in str(Prices().accepts(cs.max_min(wide, size, capacity)))
+
+
+def test_equal_jobs_end_in_a_step_a_penalty() -> None:
+    """All jobs hesitate; their best prices move in proportion to the penalty."""
+    speed = np.tile([[5.0], [4.0]], (1, 3000))
+    s = wl.solve(cs.total_throughput(speed, np.ones(3000), [300.0, 200.0]), engine="prices")
+    assert (s.engine, s.status) == ("prices", wl.Status.OPTIMAL)
+    assert s.value == pytest.approx(5.0 * 300 + 4.0 * 200, rel=1e-6)
+    assert len(s.history) <= 40

@@ -32,6 +32,8 @@ _PROVED = 0.7  # of the tolerance, at which the certificate will agree
 _BALANCE = 0.1  # of the tolerance, to which usage and prices are balanced
 _FALL = 0.3  # of the penalty where the gap is still too large
 _LEAST = 1e-9  # penalty
+_STEPS = 60  # of Newton at one penalty; where they do not end it, hardly any demand hesitates
+_HOPELESS = 100.0  # times the best gap, at which smaller penalties do not help
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,6 +121,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.log = IterationLog(self.settings)
+        self._steps = min(_STEPS, self.settings.max_iterations)
 
     def solve(self) -> Iterate:
         """The shares at the best prices, and the prices of all rows."""
@@ -165,7 +168,7 @@ class _Run:
         shares, h = dual.shares, _LARGEST
         point = dual.at(np.full(shares.resources, _FIRST * dual.unit), h)
         while True:
-            point = minimised(dual, point, h, _ROUGH, self.settings.max_iterations, self._is_late)
+            point = minimised(dual, point, h, _ROUGH, self._steps, self._is_late)
             if h <= last:
                 return point
             h = max(last, _FALL * h)
@@ -177,17 +180,26 @@ class _Run:
         return time.perf_counter() > self.log.deadline
 
     def _proved(self, dual: Dual, point: Point, h: float) -> tuple[Point, float]:
-        """Balance at smaller and smaller penalties until the gap is within the tolerance."""
-        aim = _BALANCE * self.settings.tolerance
+        """Balance at smaller and smaller penalties until the gap is within the tolerance.
+
+        Where whole classes of demands hesitate, prices move in proportion to the penalty; the last
+        two tell where they go. The best point so far is kept.
+        """
+        aim, best, known = _BALANCE * self.settings.tolerance, (np.inf, point, h), (point.prices, h)
         while True:
-            point = minimised(dual, point, h, aim, self.settings.max_iterations, self._record)
+            point = minimised(dual, point, h, aim, self._steps, self._record)
             bound = dual.bound(point)
             gap = (bound - point.objective) / point.scale + shortfall(point, self.shares.capacity)
             over = self._record(point, bound, gap, h)
-            if over or gap <= _PROVED * self.settings.tolerance or h <= _LEAST:
-                return point, h
-            h = max(_LEAST, _FALL * h)
-            point = dual.at(point.prices, h)
+            best = min(best, (gap, point, h), key=lambda each: each[0])
+            worse = gap > _HOPELESS * best[0]
+            if over or worse or gap <= _PROVED * self.settings.tolerance or h <= _LEAST:
+                return best[1], best[2]
+            smaller = max(_LEAST, _FALL * h)
+            pace = (smaller - h) / (h - known[1]) if h < known[1] else 0.0
+            start = np.maximum(point.prices + pace * (point.prices - known[0]), 0.0)
+            known, h = (point.prices, h), smaller
+            point = dual.at(start, h)
 
     def _record(
         self, point: Point, bound: float = np.nan, gap: float = np.nan, h: float = np.nan

@@ -9,7 +9,7 @@ import numpy as np
 from walras.engines.prices.dual import Dual, Point
 from walras.types import Floats
 
-_LEAST, _MOST = 1e-9, 1e6  # damping, as a share of the capacity over a price
+_LEAST, _MOST = 1e-9, 1e13  # damping, as a share of the capacity over a price
 _MORE, _LESS = 16.0, 64.0  # factors of the damping after a step that failed, and one that did not
 _ENOUGH, _FLATTER = 1e-4, 0.9  # decrease, and share of the slope, that a step must reach
 _FARTHEST = 3.0  # times the largest price, that one step may move a price
