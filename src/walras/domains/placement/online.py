@@ -31,7 +31,11 @@ _POPULAR = 0.95  # share of the tasks that FGD's typical ones make up
 
 
 def arrive(
-    instance: Instance, arriving: Sequence[int] | Ints, policy: str = "fill", *, seed: int = 0
+    instance: Instance,
+    arriving: Sequence[int] | Ints | Longs,
+    policy: str = "fill",
+    *,
+    seed: int = 0,
 ) -> Ints:
     """Place items that arrive one by one, each for good, on the empty nodes.
 
