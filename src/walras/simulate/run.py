@@ -28,6 +28,7 @@ from walras.types import Bools, Floats, Longs
 _CHUNK = 1024  # rounds between two looks at progress
 _MOST_ROUNDS = 1e9  # of one job
 _TELL = 0.2  # seconds between two calls of on_progress
+_LONGEST_WAIT = 1e9  # seconds between two decisions: 30 years of empty rounds
 
 Measured = slice | Sequence[int] | Bools | Longs | None
 """Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None."""
@@ -60,6 +61,7 @@ def run(
     round_seconds: float = 360.0,
     seed: int = 0,
     measured: Measured = None,
+    failures: Failures | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlacedRun: ...
 
@@ -113,8 +115,8 @@ def run(
         failures: Workers that fail and return, and jobs that fail: the same ones for every policy.
             A job that one stops goes on in a later round, and begins anew; a policy is asked of
             workers that are up, and again once their number has changed. Where shares are realised
-            exactly, it is asked at every failure and return. None: nothing fails. ``Slots`` have
-            outages of their own.
+            exactly, it is asked at every failure and return. On ``Slots``, whole clusters fail, by
+            ``between`` and ``repair`` alone, in place of outages of their own. None: nothing fails.
         whole_steps: Whether a round does whole steps of a job, as training does; not for ``Slots``.
         ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
             on ``Slots`` always does.
@@ -139,14 +141,8 @@ def run(
     """
     length = checks.number(round_seconds, "round_seconds", 0.0)
     if isinstance(cluster, Slots):
-        if failures is not None:
-            raise InputError(
-                "is given, and the cluster is Slots",
-                where="failures",
-                allowed="a time-shared cluster",
-                remedy="give Slots their outages, as Slots.with_failures does",
-            )
-        return _placed(trace, cluster, cast("Placer", policy), length, seed, measured, on_progress)
+        placer = cast("Placer", policy)
+        return _placed(trace, cluster, placer, length, seed, measured, failures, on_progress)
     if not isinstance(trace, Trace):
         raise InputError(
             f"is a {type(trace).__name__}, and the cluster is time-shared",
@@ -155,7 +151,7 @@ def run(
             remedy="run tasks on Slots: clusters with slots",
         )
     policy = cast("Policy", policy)
-    wait = checks.number(between_decisions, "between_decisions", 0.0)
+    wait = checks.number(between_decisions, "between_decisions", 0.0, _LONGEST_WAIT)
     world = World.start(
         trace,
         cluster,
@@ -191,6 +187,7 @@ def _placed(
     length: float,
     seed: int,
     measured: Measured,
+    failures: Failures | None,
     on_progress: OnProgress | None,
 ) -> PlacedRun:
     tasks = TaskTrace.from_trace(trace) if isinstance(trace, Trace) else trace
@@ -201,6 +198,7 @@ def _placed(
         round_seconds=length,
         seed=checks.whole(seed, "seed"),
         measured=measured_jobs(measured, len(tasks)),
+        failures=failures,
         on_progress=on_progress,
     )
 

@@ -145,7 +145,17 @@ class Scenario:
         Raises:
             InputError: A number is out of range, or an option cannot be used.
         """
-        return tables.slots_of(self.world, self.cluster)
+        slots = tables.slots_of(self.world, self.cluster)
+        if slots.weights or slots.quotas:
+            tables.check_tenants(slots, self._tenants())
+        return slots
+
+    def _tenants(self) -> list[str]:
+        """Tenants of the tasks: those of a file have one, ``all``; others are numbered."""
+        if "file" in self.trace:
+            return ["all"]
+        count = checks.whole(self.trace.get("tenants", 1), "scenario.trace.tenants", 1)
+        return [f"tenant {t}" for t in range(min(count, 10_000_000))]
 
     def import_trace(self) -> Imported:
         """The trace, read from its file for the cluster, or drawn; bad rows are listed.

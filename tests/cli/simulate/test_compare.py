@@ -139,6 +139,20 @@ def test_tasks_are_compared_from_a_configuration(tmp_path: Path) -> None:
     assert "fist_fit" in str(refused.exception)
 
 
+def test_clusters_with_slots_fail_by_the_seed(tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    stated = PLACED.replace('outages = [["east", 600.0, 900.0]]\n', "")
+    config.write_text(f"{stated}[run.failures]\nbetween = 900\nrepair = 60\n", "utf-8")
+    result = _run("compare", str(config), "--processes", "1", "--no-bound", "-o", "json")
+    assert result.exit_code == 0, result.output
+    rows = [row for row in json.loads(result.stdout) if row["measure"] == "outages"]
+    assert len({row["value"] for row in rows if row["seed"] == 0}) <= 2
+    assert sum(row["value"] for row in rows) > 0
+    config.write_text(f"{PLACED}[run.failures]\nbetween = 900\n", "utf-8")
+    refused = _run("compare", str(config), "--processes", "1")
+    assert exit_code(refused.exception) == 2  # type: ignore[arg-type]
+
+
 def test_one_of_configuration_and_runs_is_needed(config: Path) -> None:
     for given in (
         (),

@@ -136,10 +136,11 @@ def test_tasks_are_placed_on_clusters_with_slots(tmp_path: Path) -> None:
     result = _run(
         *("--world", "placed", "--draw", "tasks=15", "--draw", "rate=600", "-o", "json"),
         *("--cluster", "east=3", "--cluster", "west=2", "--policy", "fastest_cluster"),
-        *("--round-seconds", "30", "--save", str(saved)),
+        *("--round-seconds", "30", "--save", str(saved), "--failures", "between=900"),
     )
     assert result.exit_code == 0, result.output
     values = {row["measure"]: row["value"] for row in json.loads(result.stdout)}
     assert values["ended"] == 15
+    assert values["outages"] > 0
     assert isinstance(wl.load(saved), wl.simulate.PlacedRun)
     assert "use of west" in values

@@ -60,6 +60,12 @@ def test_another_world_drops_what_was_stated_for_the_one_before() -> None:
         ({"world": {"kind": "placed", "outages": [[]]}}, r"outages\[0\]"),
         ({"world": {"kind": "placed", "outages": 3}}, r"outages\[0\]"),
         ({"world": {"kind": "placed", "window": -1.0}}, "Rules.window"),
+        ({"world": {"kind": "placed", "min_success": True}}, "Rules.min_success"),
+        ({"world": {"kind": "placed", "quotas": {"tenant 1": 3}}}, "quotas.*'tenant 1'"),
+        (
+            {"world": {"kind": "placed", "weights": {"lab": 3}}, "trace": {"file": "x.csv"}},
+            "weights.*'lab'",
+        ),
         ({"world": {"kind": "placed"}, "trace": {"jobs": 3}}, "unknown key 'jobs'"),
         ({"world": {"kind": "placed"}, "run": {"whole_steps": True}}, "whole_steps"),
         ({"world": {"kind": "placed"}, "cluster": {"a": 0}}, r"Slots\['a'\]"),

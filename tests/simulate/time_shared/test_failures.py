@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.simulate.small import ONE, equal_pairs, equal_shares, on_one, paired_trace, random_trace
 
 from walras import InputError, policies
-from walras.simulate import Cluster, Failures, Run, Slots, run
+from walras.simulate import Cluster, Failures, Run, run
 from walras.types import Floats
 
 CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
@@ -195,9 +195,7 @@ def test_bad_failures_are_refused(made: dict[str, Any], said: str) -> None:
         run(on_one([1e5]), ONE, policies.fifo(), failures=Failures(**made))
 
 
-def test_failures_are_failures_and_of_shared_clusters() -> None:
+def test_failures_are_failures() -> None:
     mapping: dict[str, Any] = {"failures": {"between": 9e3}}
     with pytest.raises(InputError, match="failures"):
         run(on_one([9.0]), ONE, policies.fifo(), **mapping)
-    with pytest.raises(InputError, match="outages"):
-        run(on_one([9.0]), Slots({"gpu": 1}), policies.first_fit(), **mapping)

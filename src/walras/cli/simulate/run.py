@@ -90,7 +90,7 @@ def run_command(
     ] = None,
     failures: Annotated[
         list[str] | None,
-        typer.Option(help="between=S, repair=S, checkpoint=S, job=S or max_attempts=N."),
+        typer.Option(help="between=S, repair=S; also checkpoint=S, job=S, max_attempts=N of jobs."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of failures, and of the order of types.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from walras.simulate.placed.slots import Slots
+from walras.simulate.placed.slots import Outage
 from walras.simulate.placed.world import (
     BAD,
     EXPIRED,
@@ -265,17 +265,17 @@ def _ends(world: World) -> Mapping[str, Any]:
     failed = np.array(world.state) == FAILED
     return {
         "failed": np.where(failed, np.array(world.settled), np.nan),
-        "down": _down(world.slots, world.now),
+        "down": _down(world.outages, world.slots.names, world.now),
     }
 
 
-def _down(slots: Slots, end: float) -> Floats:
+def _down(outages: Sequence[Outage], names: Sequence[str], end: float) -> Floats:
     """(K, 4) rows of the outages in which a cluster was down, of those that began before the end:
     cluster, -1 for all its slots, begin and end.
     """
     rows = [
-        (slots.names.index(outage.cluster), -1, outage.begin, outage.end)
-        for outage in slots.outages
+        (names.index(outage.cluster), -1, outage.begin, outage.end)
+        for outage in sorted(outages, key=lambda outage: (outage.begin, outage.cluster))
         if outage.state == "down" and outage.begin < end
     ]
     return np.array(rows, np.float64).reshape(len(rows), 4)

@@ -12,6 +12,7 @@ import numpy as np
 from walras.errors import InputError
 from walras.progress import OnProgress, Progress
 from walras.rounds import Decision, Snapshot, Violation, check
+from walras.simulate.placed.failures import drawn_outages
 from walras.simulate.placed.result import PlacedRun, result_of
 from walras.simulate.placed.slots import Slots
 from walras.simulate.placed.snapshots import Snapshots
@@ -25,6 +26,7 @@ from walras.simulate.placed.world import (
     Placer,
     World,
 )
+from walras.simulate.time_shared.failures import Failures
 from walras.types import Bools
 
 _TELL = 0.2  # seconds between two calls of on_progress
@@ -42,6 +44,7 @@ def run_placed(
     round_seconds: float,
     seed: int,
     measured: Bools,
+    failures: Failures | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlacedRun:
     """Run a policy of placements on tasks; see :func:`walras.simulate.run`.
@@ -56,20 +59,22 @@ def run_placed(
         round_seconds: Seconds between rounds; 0 holds one whenever something changes.
         seed: Of the outcomes of runs.
         measured: (N,) tasks that are waited for.
+        failures: How often clusters fail and return; None: outages are those of ``slots``.
         on_progress: Called now and then; True stops the run.
 
     Returns:
         The run.
 
     Raises:
-        InputError: A cluster is unknown to the tasks, or a task fits on none.
+        InputError: A cluster is unknown to the tasks, a task fits on none, or failures cannot be
+            used.
     """
     tasks = given.on(slots.names)
     _check_fits(tasks, slots)
-    world = World(tasks, slots, seed, measured)
+    world = World(tasks, slots, seed, measured, drawn_outages(failures, tasks, slots, seed))
     rounds = _Rounds(world, policy, round_seconds)
     ticker = _Ticker(on_progress, world.left)
-    while world.events and world.left and not ticker.stops(world):
+    while world.events and world.left and not (world.is_stuck or ticker.stops(world)):
         world.now, kind, number = heapq.heappop(world.events)
         rounds.happen(kind, number)
     return _result(rounds, given.source, seed)

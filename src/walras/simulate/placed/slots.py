@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -188,18 +189,30 @@ class Slots:
                 allowed="fewer",
                 remedy="take longer times between them, or an earlier end",
             )
-        made = []
-        for i, name in enumerate(self.counts):
-            rng = np.random.default_rng([checks.whole(seed, "seed"), 19, i])
-            at = rng.exponential(up)
-            while at < last:
-                end = at + max(rng.exponential(down), 1e-6)
-                made.append(Outage(name, at, end))
-                at = end + rng.exponential(up)
+        checks.whole(seed, "seed")
+        drawn = [draw_outages(name, i, up, down, seed) for i, name in enumerate(self.counts)]
+        made = [o for of in drawn for o in takewhile(lambda outage: outage.begin < last, of)]
         return replace(self, outages=made)
 
     def __repr__(self) -> str:
         return f"Slots({', '.join(f'{count} {name}' for name, count in self.counts.items())})"
+
+
+def draw_outages(name: str, number: int, up: float, down: float, seed: int) -> Iterator[Outage]:
+    """The outages of a cluster without an end: it fails and returns after exponential times.
+
+    Args:
+        name: Of the cluster.
+        number: Of its stream: apart from other streams of the seed.
+        up: Mean seconds from a return to the next failure.
+        down: Mean seconds until it returns.
+        seed: Of the draws.
+    """
+    rng, at = np.random.default_rng([seed, 19, number]), 0.0
+    while True:
+        begin = at + rng.exponential(up)
+        at = begin + max(rng.exponential(down), 1e-6)
+        yield Outage(name, begin, at)
 
 
 def _checked(row: object, where: str, counts: Mapping[str, int]) -> Outage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from walras import checks
@@ -40,7 +40,7 @@ DRAW = (
     *("rate", "tasks", "seed", "mean_seconds", "spread", "apart", "chance"),
     *("largest", "tenants", "error"),
 )
-RUN = ("round_seconds", "seed", "measured")
+RUN = ("round_seconds", "seed", "measured", "failures")
 _RULES = ("min_success", "window", "kappa")
 _TABLES = ("labels", "price", "provider", "weights", "quotas")
 WORLD = ("kind", "outages", "half_life", "listed", *_RULES, *_TABLES)
@@ -73,8 +73,24 @@ def slots_of(world: Mapping[str, Any], cluster: Mapping[str, int]) -> Slots:
                 allowed="a table of values",
             )
     given = {name: world[name] for name in (*_TABLES, "half_life", "listed") if name in world}
+    for name in set(_RULES) & set(world):
+        checks.number(world[name], f"Rules.{name}", 0.0)
     rules = Rules(**{name: world[name] for name in _RULES if name in world})
     return Slots(cluster, rules=rules, outages=_outages(world.get("outages", [])), **given)
+
+
+def check_tenants(slots: Slots, tenants: Collection[str]) -> None:
+    """Refuse a weight or a quota of a tenant that has no tasks.
+
+    Args:
+        slots: With weights and quotas.
+        tenants: Those of the tasks, or of those that are drawn.
+
+    Raises:
+        InputError: Names the tenant.
+    """
+    for name in ("weights", "quotas"):
+        checks.known_keys(getattr(slots, name), tenants, f"scenario.world.{name}")
 
 
 def _outages(rows: object) -> list[Outage]:

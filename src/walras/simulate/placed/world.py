@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
 import numpy as np
 
 from walras.rounds import Decision, Snapshot
-from walras.simulate.placed.slots import Slots
+from walras.simulate.placed.slots import Outage, Slots
 from walras.simulate.placed.tasks import TaskTrace
 from walras.simulate.placed.tenants import TenantUse
 from walras.types import Bools
@@ -29,6 +29,7 @@ GOOD, BAD, LOST, GOING = range(4)
 END, CHANGE, ARRIVE, ROUND, EXPIRE = range(5)
 """Kinds of events; at one time they come in this order."""
 
+_MOST_IN_VAIN = 100_000
 _LAST_TIMES = 500  # runs whose median is the typical time
 _TYPICAL = 60.0  # seconds, before any run has ended
 
@@ -53,10 +54,20 @@ class World:
         slots: The clusters.
         seed: Of the outcomes of runs: run k of a task has the same luck under every policy.
         measured: (N,) tasks that are waited for.
+        drawn: Cluster -> its outages in order, without an end.
     """
 
-    def __init__(self, tasks: TaskTrace, slots: Slots, seed: int, measured: Bools) -> None:
-        self.tasks, self.slots = tasks, slots
+    def __init__(
+        self,
+        tasks: TaskTrace,
+        slots: Slots,
+        seed: int,
+        measured: Bools,
+        drawn: Mapping[str, Iterator[Outage]],
+    ) -> None:
+        self.tasks, self.slots, self.drawn = tasks, slots, drawn
+        self.outages: list[Outage] = []
+        self.in_vain = 0  # changes of clusters since a task arrived or was settled
         self.now = 0.0
         self.measured: list[bool] = measured.tolist()
         self.left = sum(self.measured)  # measured tasks of which more is to come
@@ -85,10 +96,15 @@ class World:
     def _schedule(self) -> None:
         if len(self.tasks):
             self.add(float(self.tasks.arrival[0]), ARRIVE, 0)
-        for k, outage in enumerate(self.slots.outages):
-            self.add(outage.begin, CHANGE, 2 * k)
-            if outage.end < float("inf"):
-                self.add(outage.end, CHANGE, 2 * k + 1)
+        for outage in (*self.slots.outages, *map(next, self.drawn.values())):
+            self._expect(outage)
+
+    def _expect(self, outage: Outage) -> None:
+        k = len(self.outages)
+        self.outages.append(outage)
+        self.add(outage.begin, CHANGE, 2 * k)
+        if outage.end < float("inf"):
+            self.add(outage.end, CHANGE, 2 * k + 1)
 
     def add(self, at: float, kind: int, number: int) -> None:
         """Add an event."""
@@ -99,10 +115,16 @@ class World:
         """Median seconds of the last runs that succeeded."""
         return median(self.last_times) if self.last_times else _TYPICAL
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether failures that never end go on and on, and no task ends between them."""
+        return bool(self.drawn) and self.in_vain > _MOST_IN_VAIN and self.state[-1] != NEW
+
     # ---- events ---------------------------------------------------------------------------------
 
     def arrive(self, j: int) -> None:
         """Let a task wait from now on, and expect the next one."""
+        self.in_vain = 0
         self.state[j] = WAITING
         self.waiting.add(j)
         deadline = float(self.tasks.deadline[j])
@@ -139,10 +161,13 @@ class World:
 
     def change(self, number: int) -> None:
         """Begin or end an outage."""
-        outage = self.slots.outages[number // 2]
+        self.in_vain += 1
+        outage = self.outages[number // 2]
         i = self.slots.names.index(outage.cluster)
         self.cluster_state[i] = "up" if number % 2 else outage.state
         if number % 2:
+            if outage.cluster in self.drawn:
+                self._expect(next(self.drawn[outage.cluster]))
             self._fill(i)
         elif outage.state != "cordoned":
             for j in self.queue[i]:
@@ -209,5 +234,6 @@ class World:
 
     def _settle(self, j: int, state: int) -> None:
         self.waiting.discard(j)
+        self.in_vain = 0
         self.state[j], self.settled[j] = state, self.now
         self.left -= self.measured[j]

@@ -15,8 +15,8 @@ from walras.simulate.time_shared.faults import Faults, Keys, first_faults, next_
 from walras.simulate.trace import Trace
 from walras.types import Floats, Longs
 
-_REPAIR = 3600.0  # of types that are left out, seconds
-_MOST_TRIES = 1e6  # mean number of tries until a job gets on
+REPAIR = 3600.0  # of types that are left out, seconds
+MOST_TRIES = 1e6  # mean number of tries until a job gets on
 _MOST_WORKERS = 10_000_000
 _WORKERS, _JOBS = 19, 23  # apart from other streams of a seed
 
@@ -51,7 +51,7 @@ class Failures:
     """
 
     between: float | Mapping[str, float] | None = None
-    repair: float | Mapping[str, float] = _REPAIR
+    repair: float | Mapping[str, float] = REPAIR
     checkpoint: float = 0.0
     job: float | None = None
     max_attempts: int = 3
@@ -87,7 +87,7 @@ def faults_of(given: Failures, trace: Trace, cluster: Cluster, alone: Floats, se
     """
     workers, n = cluster.workers, len(trace)
     between = _by_type(given.between, np.inf, "between", cluster)
-    repair = _by_type(given.repair, _REPAIR, "repair", cluster)
+    repair = _by_type(given.repair, REPAIR, "repair", cluster)
     total = checks.whole(workers.sum(), "workers of a cluster that fail", 1, _MOST_WORKERS)
     _check(given, trace, alone, between, repair, workers)
     streams = [_keys([seed, _WORKERS, t], count) for t, count in enumerate(workers.tolist())]
@@ -137,15 +137,15 @@ def _check(
     stretch = np.minimum(alone, given.checkpoint) * size / between
     together = stats.binom.sf(size - 1, workers, 1.0 / (1.0 + repair / between))
     for where, rare, what in (
-        ("between", together < 1.0 / _MOST_TRIES, "workers are hardly ever up together"),
-        ("checkpoint", stretch > np.log(_MOST_TRIES), "workers hardly ever last to a checkpoint"),
+        ("between", together < 1.0 / MOST_TRIES, "workers are hardly ever up together"),
+        ("checkpoint", stretch > np.log(MOST_TRIES), "workers hardly ever last to a checkpoint"),
     ):
         stuck = np.flatnonzero((rare | ~np.isfinite(alone)).all(axis=1))
         if len(stuck):
             raise InputError(
                 f"lets job {trace.name[stuck[0]]!r} hardly ever get on: its {what}",
                 where=f"Failures.{where}",
-                allowed=f"one try of {_MOST_TRIES:g} that succeeds, at least",
+                allowed=f"one try of {MOST_TRIES:g} that succeeds, at least",
                 remedy="take shorter times between checkpoints, or longer ones between failures",
             )
 
