@@ -109,7 +109,7 @@ def run(
         seed: Of failures, and of the order in which rounds fill types where the policy knows no
             speeds; for ``Slots``, of the runs that fail.
         measured: Jobs whose ends are waited for: a slice, (N,) truths or positions; all if None.
-        between_decisions: Least seconds between two decisions; not for ``Slots``.
+        between_decisions: Least seconds between two decisions, at most 1e9; not for ``Slots``.
         restart_seconds: Seconds of a round that a job loses where it begins, or goes on after it
             was stopped or moved; less than a round; not for ``Slots``.
         failures: Workers that fail and return, and jobs that fail: the same ones for every policy.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.exchange.machine import can_mount, mount, unmount
 from typer.testing import CliRunner, Result
 
 import walras as wl
@@ -151,6 +153,85 @@ def test_clusters_with_slots_fail_by_the_seed(tmp_path: Path) -> None:
     config.write_text(f"{PLACED}[run.failures]\nbetween = 900\n", "utf-8")
     refused = _run("compare", str(config), "--processes", "1")
     assert exit_code(refused.exception) == 2  # type: ignore[arg-type]
+
+
+_NEVER = ("nan", "-1", '"x"', "[]")  # values that no key takes
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+@pytest.mark.parametrize(
+    ("key", "more"),
+    [
+        ("run.round_seconds", ["inf", "true", "{}"]),
+        ("run.between_decisions", ["inf", "true", "{}", "1e300"]),  # rounds without an end
+        ("run.restart_seconds", ["inf", "true", "{}", "360"]),
+        ("run.measured", ["true", "{}", "0.5", "[0]", "[-1, 2]", "[9, 99]", "[0.0, 1.0]"]),
+        ("run.whole_steps", ["0", "1e300", "{}"]),
+        ("run.ledger", ["true"]),
+        ("run.unknown", ["true"]),
+        ("run.failures.between", ["inf", "true", "0", "{v100 = nan}", "{h100 = 9e5}", "1e-9"]),
+        ("run.failures.repair", ["inf", "true", "0", "{v100 = nan}"]),
+        ("run.failures.checkpoint", ["true", "{}"]),
+        ("run.failures.job", ["inf", "true", "0", "{}"]),
+        ("run.failures.max_attempts", ["inf", "true", "0", "0.5", "{}"]),
+        ("run.failures.unknown", ["1"]),
+        ("trace.unknown", ["1"]),
+        ("cluster.unknown", ["0", "1", "true"]),
+        ("policy.unknown", ["1"]),
+        ("world.unknown", ["1"]),
+        ("unknown.key", ["1"]),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_one_error(
+    tmp_path: Path, command: str, key: str, more: list[str]
+) -> None:
+    """Wrong types, NaN, negative, endless, and what nobody reads."""
+    config = tmp_path / "c.toml"
+    table, _, name = key.rpartition(".")
+    head = "[[policy]]" if table == "policy" else f"[{table}]"
+    for value in (*_NEVER, *more):
+        tables = ["[trace]\njobs = 4\nsynthetic = true", "[cluster]\nv100 = 1\np100 = 1\nk80 = 1"]
+        tables = [t for t in tables if not t.startswith(f"[{table}]")]
+        policy = head.replace("[[", "[").replace("]]", "]") if command == "run" else head
+        own = 'name = "las"\n' if table == "policy" else ""
+        text = "\n".join([*tables, f"{policy}\n{own}{name} = {value}\n"])
+        config.write_text(text, "utf-8")
+        alone = ("--processes", "1", "--no-bound") if command == "compare" else ()
+        found = _run(command, str(config), *alone)
+        assert isinstance(found.exception, wl.WalrasError), (text, found.output)
+        assert exit_code(found.exception) == 2, text
+
+
+@pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here")
+def test_a_full_disk_is_one_error_and_the_result_is_printed(config: Path, tmp_path: Path) -> None:
+    """What is written at the end comes after the result; a folder keeps what it could hold."""
+    full = tmp_path / "full"
+    full.mkdir()
+    rules = ("--processes", "1", "--no-bound")
+    mount(full, "4k")
+    try:
+        for option, name in (("--save", "c.npz"), ("--report", "r.html"), ("--figure", "f.png")):
+            found = _run("compare", str(config), *rules, option, str(full / name))
+            assert exit_code(found.exception) == 6  # type: ignore[arg-type]
+            assert "No space left on device" in str(found.exception)
+            assert "max-min" in found.stdout
+            assert not list(full.iterdir())
+        mount(full, "1m", again=True)
+        _run("compare", str(config), *rules, "--folder", str(full), "--seeds", "1")
+        with suppress(OSError), (full / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        cut = _run("compare", str(config), *rules, "--folder", str(full))
+        assert exit_code(cut.exception) == 6  # type: ignore[arg-type]
+        kept = {path.name: path.stat().st_mtime_ns for path in full.glob("*.npz")}
+        assert len(kept) == 2
+        (full / "filler").unlink()
+        rest = _run("compare", str(config), *rules, "--folder", str(full))
+        assert rest.exit_code == 0, rest.output
+        assert len(list(full.glob("*.npz"))) == 4
+        assert all((full / name).stat().st_mtime_ns == at for name, at in kept.items())
+    finally:
+        unmount(full)
 
 
 def test_one_of_configuration_and_runs_is_needed(config: Path) -> None:
