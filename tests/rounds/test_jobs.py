@@ -20,6 +20,13 @@ def test_a_job_fits_where_it_has_a_speed_and_enough_workers() -> None:
     assert two(size=[2, 1]).fits.tolist() == [[False, True], [True, False]]
 
 
+def test_deadlines_and_attempts_are_what_policies_see() -> None:
+    seen = two(steps=[9, 5], left=[4, 5], deadline=[60, np.inf], attempt=[2, 0])
+    assert seen.done.tolist() == [5.0, 0.0]
+    assert (seen.deadline.tolist(), seen.attempt.tolist()) == ([60.0, np.inf], [2, 0])
+    assert len({seen.hash, two(steps=[9, 5], left=[4, 5]).hash}) == 2
+
+
 def test_shares_of_the_last_decision_follow_the_names() -> None:
     last = Shares(("gone", "b"), ("type 0", "type 1"), np.array([[1.0, 0.0], [0.25, 0.5]]))
     assert two(last=last).held.tolist() == [[0.0, 0.0], [0.25, 0.5]]
@@ -64,6 +71,8 @@ def test_fields_that_were_checked_make_the_same_snapshot() -> None:
         ({"left": [1.0, 0.0]}, r"left\[1\]"),
         ({"weight": [1.0, np.nan]}, r"weight\[1\]"),
         ({"workers": [0, 1]}, r"workers\[0\]"),
+        ({"deadline": [1.0, np.nan]}, r"deadline\[1\]"),
+        ({"attempt": [-1, 0]}, r"attempt\[0\]"),
         ({"group": [0, 0]}, r"group\[0\]"),
         ({"paired": [[[1.0]]]}, "shape"),
         ({"at": np.nan}, "at: is nan"),

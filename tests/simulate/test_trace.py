@@ -26,6 +26,13 @@ def test_the_frame_has_a_row_a_job() -> None:
     assert frame["speed gpu"].tolist() == [1.0, 1.0]
 
 
+def test_deadlines_stay_with_their_jobs() -> None:
+    assert "deadline" not in on_one([60, 120]).frame()
+    trace = Trace.of(["a", "b"], deadline=[np.inf, 90.0])
+    assert trace.frame()["deadline"].tolist()[1:] == [90.0]
+    assert trace.only(np.array([1])).deadline.tolist() == [90.0]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -36,6 +43,7 @@ def test_the_frame_has_a_row_a_job() -> None:
         ({"size": [1, 0]}, r"size\[1\]: is 0"),
         ({"speed": [1.0, 1.0]}, "1 dimensions"),
         ({"speed": [[1.0], [-1.0]]}, r"speed\[1\]: is -1"),
+        ({"deadline": [-1, 1]}, r"deadline\[0\]: is -1"),
         ({"weights": [1, 1]}, "no field 'weights'"),
         ({"group": [0, 0]}, r"group\[0\]: is 0"),
         ({"group": [0, 0], "paired": [[[1.0, 2.0]]]}, "paired: has shape"),

@@ -16,7 +16,7 @@ from walras.rounds.pairs import Pairs, pairs_of
 from walras.rounds.shares import Shares
 from walras.types import Bools, Floats, Longs
 
-FORMAT = 2  # of a snapshot's bytes
+FORMAT = 3  # of a snapshot's bytes
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -34,6 +34,8 @@ class JobsSnapshot:
         arrival: (N,) seconds.
         steps: (N,) steps of each job in all, > 0.
         left: (N,) steps left, > 0.
+        deadline: (N,) seconds by which it is to end; infinite for none.
+        attempt: (N,) how often it has failed by itself.
         received: (N, T) seconds that each job has run on each type since it arrived.
         speed: (N, T) steps a second of a job that runs alone; 0 where it cannot run.
         types: (T,) names of the types of workers.
@@ -62,6 +64,8 @@ class JobsSnapshot:
     arrival: Floats
     steps: Floats
     left: Floats
+    deadline: Floats
+    attempt: Longs
     received: Floats
     speed: Floats
     types: tuple[str, ...]
@@ -83,6 +87,8 @@ class JobsSnapshot:
         for name in ("weight", "steps", "left"):
             take(self, name, np.float64, (n,), _TINY, 1e300)
         take(self, "arrival", np.float64, (n,), 0.0, 1e300)
+        take(self, "deadline", np.float64, (n,), 0.0)
+        take(self, "attempt", np.int64, (n,), 0, LARGEST)
         take(self, "received", np.float64, (n, t), 0.0, 1e300)
         take(self, "speed", np.float64, (n, t), 0.0, 1e300)
         take(self, "workers", np.int64, (t,), 1, LARGEST)
@@ -98,8 +104,8 @@ class JobsSnapshot:
             name: (N,) names of the jobs, distinct.
             given: Other fields; ``speed`` (N, T) and ``workers`` (T,) are needed. The defaults of
                 the others: time 0, rounds of 360 s, one class, size 1, weight 1, arrival 0, one
-                step of which all is left, nothing received, types ``type 0``, ``type 1``, ..., no
-                job that shares its workers, no last decision.
+                step of which all is left, no deadline, no failure, nothing received, types
+                ``type 0``, ``type 1``, ..., no job that shares its workers, no last decision.
 
         Returns:
             The snapshot.
@@ -128,6 +134,8 @@ class JobsSnapshot:
             "arrival": np.zeros(n),
             "weight": np.ones(n),
             "steps": np.ones(n),
+            "deadline": np.full(n, np.inf),
+            "attempt": np.zeros(n, np.int64),
             "group": np.full(n, -1),
             "paired": np.zeros((0, 0, t)),
         }
@@ -155,6 +163,11 @@ class JobsSnapshot:
 
     def __len__(self) -> int:
         return len(self.name)
+
+    @property
+    def done(self) -> Floats:
+        """(N,) steps that are done."""
+        return self.steps - self.left
 
     @cached_property
     def fits(self) -> Bools:

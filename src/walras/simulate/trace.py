@@ -36,6 +36,8 @@ class Trace:
             workers with nobody.
         paired: (G, G, T) steps a second of a job of one group while it shares its workers with a
             job of another one; 0 where the two do not fit.
+        deadline: (N,) seconds by which a job is to end, which policies see; infinite, the default,
+            for none.
 
     Raises:
         InputError: A shape or number cannot be used, or arrivals are not in order.
@@ -58,6 +60,7 @@ class Trace:
     source: str = "given"
     group: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
     paired: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    deadline: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         n = take_texts(self, "name", None, distinct=True)
@@ -75,6 +78,9 @@ class Trace:
             object.__setattr__(self, "group", np.full(n, -1))
         take(self, "paired", np.float64, (g, g, t), 0.0, _MOST)
         take(self, "group", np.int64, (n,), -1, g - 1)
+        if not len(self.deadline):
+            object.__setattr__(self, "deadline", np.full(n, np.inf))
+        take(self, "deadline", np.float64, (n,), 0.0)
         early = np.flatnonzero(np.diff(self.arrival) < 0)
         if len(early):
             j = int(early[0]) + 1
@@ -195,7 +201,7 @@ class Trace:
         fields: dict[str, Any] = {
             name: tuple(getattr(self, name)[j] for j in rows) for name in ("name", "kind")
         }
-        for name in ("size", "steps", "weight", "arrival", "speed", "group"):
+        for name in ("size", "steps", "weight", "arrival", "speed", "group", "deadline"):
             fields[name] = getattr(self, name)[rows]
         return replace(self, **fields)
 
@@ -228,11 +234,15 @@ class Trace:
         return [self.types.index(name) for name in cluster.types]
 
     def frame(self) -> pd.DataFrame:
-        """One row a job: name, kind, size, steps, weight, arrival and the speeds by type."""
+        """One row a job: name, kind, size, steps, weight, arrival, deadline where there are some,
+        and the speeds by type.
+        """
         columns = {name: getattr(self, name) for name in ("kind", "size", "steps", "weight")}
         speeds = {f"speed {t}": self.speed[:, k] for k, t in enumerate(self.types)}
-        index = pd.Index(self.name, name="job")
-        return pd.DataFrame({**columns, "arrival": self.arrival, **speeds}, index=index)
+        columns["arrival"] = self.arrival
+        if np.isfinite(self.deadline).any():
+            columns["deadline"] = np.where(np.isfinite(self.deadline), self.deadline, np.nan)
+        return pd.DataFrame(columns | speeds, index=pd.Index(self.name, name="job"))
 
     def __repr__(self) -> str:
         span = self.arrival[-1] / 3600 if len(self) else 0.0

@@ -44,6 +44,19 @@ def test_json_has_the_measures_the_classes_or_the_jobs(tmp_path: Path) -> None:
     assert {row["state"] for row in jobs} == {"ended"}
 
 
+@pytest.mark.parametrize(
+    "world", [DRAWN, ("--world", "placed", "--draw", "tasks=30", "--policy", "first_fit")]
+)
+def test_what_no_policy_can_beat_stands_beside_it(world: tuple[str, ...]) -> None:
+    rows = json.loads(_run(*world, "--bound", "-o", "json").stdout)
+    values = {row["measure"]: row["value"] for row in rows}
+    for measure in ("mean completion", "makespan"):
+        assert 0.0 < values[f"no policy below: {measure}"] <= values[measure]
+    wrong = _run(*world, "--bound", "--jobs")
+    assert isinstance(wrong.exception, wl.InputError)
+    assert "--jobs and --bound: are both given" in str(wrong.exception)
+
+
 def test_failures_are_options() -> None:
     rules = ("--failures", "between=200000", "--failures", "checkpoint=1800", "--seed", "1")
     result = _run(*DRAWN, *rules, "--restart-seconds", "30", "-o", "json")

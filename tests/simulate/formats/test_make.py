@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from walras import DataError, data
-from walras.simulate import import_trace
+from walras.simulate import import_trace, save_trace
 from walras.simulate.formats.make import Rules, make
 from walras.simulate.formats.raw import Raw
 
@@ -103,6 +103,16 @@ def test_arrivals_are_numbers_or_dates(cells: list[Any], kept: list[float], said
     found = make(raw, _rules(raw))
     assert found.trace.arrival.tolist() == kept
     assert str(found.refused[0]).startswith(said)
+
+
+def test_deadlines_are_seconds_or_none(tmp_path: Path) -> None:
+    rows = [{"seconds": 5, "arrival": 2 - k, "deadline": d} for k, d in enumerate([9, "", "noon"])]
+    raw = _raw(rows)
+    found = make(raw, Rules("jobs", {name: name for name in ("seconds", "arrival", "deadline")}))
+    assert found.trace.deadline.tolist() == [np.inf, 9.0]
+    assert str(found.refused[0]) == "line 3: deadline is 'noon', not a number 0 or more"
+    save_trace(found.trace, tmp_path / "trace.csv")
+    assert import_trace(tmp_path / "trace.csv").trace.deadline.tolist() == [np.inf, 9.0]
 
 
 def test_numbers_beyond_all_sense_name_the_limit() -> None:

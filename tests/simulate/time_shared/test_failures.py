@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.simulate.small import ONE, equal_pairs, equal_shares, on_one, paired_trace, random_trace
 
 from walras import InputError, policies
+from walras.rounds import JobsSnapshot, Shares
 from walras.simulate import Cluster, Failures, Run, run
 from walras.types import Floats
 
@@ -145,6 +146,27 @@ def test_jobs_fail_for_good_after_their_attempts() -> None:
     assert set(done.state) == {"ended", "failed"}
     assert done.done[~np.isnan(done.failed)].tolist() == [0.0] * int((1 - ended) * n + 0.5)
     assert not done.complete
+
+
+def test_policies_see_deadlines_and_how_often_a_job_has_failed() -> None:
+    seen: list[tuple[int, float]] = []
+
+    def last_deadline_first(snapshot: JobsSnapshot) -> Shares:
+        seen.extend(zip(snapshot.attempt.tolist(), snapshot.deadline.tolist(), strict=True))
+        time = np.zeros(snapshot.speed.shape)
+        time[np.argmax(snapshot.deadline)] = 1.0
+        return snapshot.shares(time)
+
+    trace = replace(on_one([9000.0, 9000.0]), deadline=np.array([5e4, 9e4]))
+    failures = Failures(job=6000.0, checkpoint=600.0, max_attempts=50)
+    rules: Any = {"failures": failures, "between_decisions": 0.0}
+    done = run(trace, Cluster({"gpu": 1}), last_deadline_first, **rules)
+    assert done.ended[1] < done.ended[0]
+    assert done.failures.sum() > 0
+    for limit, failed in zip([5e4, 9e4], done.failures.tolist(), strict=True):
+        counts = [attempt for attempt, deadline in seen if deadline == limit]
+        assert counts == sorted(counts)
+        assert 0 <= counts[-1] <= failed
 
 
 def test_a_job_waits_for_as_many_workers_as_it_takes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from walras.cli.common.errors import ExitCode
@@ -27,11 +28,13 @@ from walras.cli.simulate.loading import (
 )
 from walras.cli.simulate.options import range_of, value_of
 from walras.errors import InputError
+from walras.policies import savings_bound
 from walras.policies.named import named
 from walras.policies.named_placements import named_placement
 from walras.predict.logs.log import TABLES
 from walras.reports.tables import Table, of_frame
-from walras.simulate import Run, TaskTrace, Trace, by_kind, export_run, run, summary
+from walras.simulate import NO_POLICY, Run, TaskTrace, Trace, by_kind, export_run, run, summary
+from walras.simulate.compare.comparison import rows_of_bounds
 from walras.simulate.formats.write import check_table as check_kind
 from walras.simulate.scenario import Scenario, read_scenario
 
@@ -100,6 +103,9 @@ def run_command(
     ] = None,
     kinds: Annotated[bool, typer.Option("--kinds", help="Times by class of jobs.")] = False,
     jobs: Annotated[bool, typer.Option("--jobs", help="One row a job.")] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Beside it, what no policy can beat; more seconds.")
+    ] = False,
     save: Annotated[Path | None, typer.Option(help="Save the run to a file.")] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Write who got what, as .csv or .parquet.")
@@ -114,12 +120,13 @@ def run_command(
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Run a policy on a trace of jobs in virtual time."""
-    if kinds and jobs:
+    shown = [key for key, on in zip(_SHOWN, (kinds, jobs, bound), strict=True) if on]
+    if len(shown) > 1:
         raise InputError(
             "are both given",
-            where="--kinds and --jobs",
+            where=" and ".join(shown[:2]),
             allowed="one of them",
-            remedy="leave one out, or take both from --export",
+            remedy="leave one out; --export writes the jobs and the measures",
         )
     given = read_scenario(config) if config is not None else Scenario()
     rules = {
@@ -154,7 +161,7 @@ def run_command(
             ledger=ledger is not None,
             on_progress=stages.count,
         )
-    emit(_table(found, kinds=kinds, jobs=jobs), output)  # first: a disk may be full
+    emit(_table(found, kinds=kinds, jobs=jobs, bound=bound), output)  # first: a disk may be full
     _tell_faults(found, loaded)
     if save is not None:
         found.save(save)
@@ -164,6 +171,9 @@ def run_command(
         export_run(found, export, tables or "csv")
     if interrupt.asked:
         raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+_SHOWN = ("--kinds", "--jobs", "--bound")
 
 
 def _check_targets(
@@ -190,11 +200,22 @@ def _made(stated: Scenario) -> tuple[Any, Any, Any]:
     return tasks, slots, named_placement(name, tasks.predict, **options)
 
 
-def _table(found: Run, *, kinds: bool, jobs: bool) -> Table:
+def _table(found: Run, *, kinds: bool, jobs: bool, bound: bool) -> Table:
     title = f"{found.policy}: {found.source}"
     if jobs:
         return of_frame(found.frame().reset_index(), title)
-    return of_frame(by_kind(found) if kinds else summary(found), title)
+    if kinds:
+        return of_frame(by_kind(found), title)
+    return of_frame(pd.concat([summary(found), *_bounds(found, asked=bound)]), title)
+
+
+def _bounds(found: Run, *, asked: bool) -> list[pd.DataFrame]:
+    """The rows of what no policy can beat on the run's jobs and workers."""
+    if not asked:
+        return []
+    bounds = savings_bound(found.trace(), found.cluster(), measured=found.measured)
+    rows = rows_of_bounds(found.source, found.seed, bounds)
+    return [rows.assign(measure=NO_POLICY + ": " + rows["measure"])[["measure", "value", "unit"]]]
 
 
 def _tell_faults(found: Run, loaded: Trace | TaskTrace) -> None:

@@ -29,6 +29,7 @@ FIELDS: Mapping[str, str] = {
     "steps": "its work in steps, in place of seconds",
     "arrival": "seconds, or a date and time",
     "weight": "priority; 1 if there is none",
+    "deadline": "seconds by which it is to end, as arrivals count; none if empty",
     "type": "types of workers on which it can run, joined by a bar; every type if empty",
 }
 """What a column may be. ``speed TYPE`` is one more: steps a second on that type."""
@@ -84,6 +85,7 @@ def make(raw: Raw, rules: Rules) -> Imported:
     size = sieve.numbers(table, "size", 1.0, whole=True, high=_MOST_SIZE)
     weight = sieve.numbers(table, "weight", 1.0)
     arrival = _arrivals(sieve, table, raw.dated)
+    deadline = _deadlines(sieve, table)
     if rules.ordered:
         _refuse_out_of_order(sieve, arrival)
     types, speed, known = _speeds(sieve, table, rules, kind, size)
@@ -103,6 +105,7 @@ def make(raw: Raw, rules: Rules) -> Imported:
         arrival=arrival[order],
         types=types,
         speed=speed[order],
+        deadline=deadline[order],
         source=_source(rules, refused, raw),
     )
     capacity = Cluster({types[0]: raw.capacity}) if raw.capacity and len(types) == 1 else None
@@ -220,6 +223,14 @@ def _names(sieve: _Sieve, table: pd.DataFrame) -> np.ndarray[Any, Any]:
     twice = pd.Series(found).duplicated().to_numpy(np.bool_)
     sieve.refuse(twice, "name", lambda j: f"is {found[j]!r}, as that of a row before")
     return found
+
+
+def _deadlines(sieve: _Sieve, table: pd.DataFrame) -> Floats:
+    """(n,) seconds; infinite where there is none."""
+    if "deadline" not in table:
+        return np.full(len(table), np.inf)
+    found = sieve.numbers(table, "deadline", 0.0, low=0.0)
+    return np.where(_empty(table["deadline"]), np.inf, found)
 
 
 def _arrivals(sieve: _Sieve, table: pd.DataFrame, dated: bool) -> Floats:

@@ -122,6 +122,8 @@ class World:
             arrival=trace.arrival[jobs],
             steps=trace.steps[jobs],
             left=state.left[jobs],
+            deadline=trace.deadline[jobs],
+            attempt=self.faults.failures[jobs],
             received=state.received[jobs] if every else state.received[np.ix_(jobs, up)],
             speed=self.jobs.speed[jobs] if every else self.jobs.speed[np.ix_(jobs, up)],
             types=tuple([self.cluster.types[t] for t in up]),
