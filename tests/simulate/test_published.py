@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from walras import policies
 from walras.simulate import Cluster, gavel_trace, run
+from walras.simulate.time_shared import Policy
 
 CLUSTER = Cluster({"v100": 36, "p100": 36, "k80": 36})
 
@@ -21,4 +25,18 @@ CLUSTER = Cluster({"v100": 36, "p100": 36, "k80": 36})
 def test_first_in_first_out(by_speed: bool, multiple: bool, rate: float, published: float) -> None:
     trace = gavel_trace(rate, 5000 + int(300 * rate), multiple=multiple)
     done = run(trace, CLUSTER, policies.fifo(by_speed), measured=slice(4000, 5000))
+    assert done.completion.mean() / 3600 == pytest.approx(published, rel=0.005)
+
+
+@pytest.mark.real_data("gavel")
+@pytest.mark.parametrize(
+    ("make", "rate", "published"),
+    [
+        (policies.allox, 2.0, 16.93),
+        pytest.param(partial(policies.las, by_speed=True), 2.8, 16.04, marks=pytest.mark.long),
+    ],
+)
+def test_policies_that_solve(make: Callable[[], Policy], rate: float, published: float) -> None:
+    trace = gavel_trace(rate, 5000 + int(300 * rate))
+    done = run(trace, CLUSTER, make(), measured=slice(4000, 5000))
     assert done.completion.mean() / 3600 == pytest.approx(published, rel=0.005)
