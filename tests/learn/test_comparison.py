@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 
 from walras.errors import DataError, EngineError, InputError
-from walras.learn import LearnSettings, compare, summary, train
+from walras.learn import LearnSettings, compare, comparison, summary, train
 from walras.learn.comparison import COLUMNS, METRICS, finished
 from walras.predict import Tasks, read_log
 from walras.progress import Progress
@@ -225,3 +226,16 @@ def test_what_a_log_cannot_give_is_refused_before_training(
     given: dict[str, Any] = {"data": own_log(), "seeds": 1, "workers": 1}
     with pytest.raises(InputError, match=words):
         compare(["tam"], **(given | options))
+
+
+def _sleeps(seconds: float) -> list[dict[str, Any]]:
+    time.sleep(seconds)
+    return []
+
+
+def test_a_comparison_that_is_stopped_waits_for_no_cell() -> None:
+    begun = time.monotonic()
+    cells: list[Any] = [0.0, 300.0]
+    work: Any = _sleeps
+    assert comparison._apart(cells, work, lambda cell, rows: True, 2)
+    assert time.monotonic() - begun < 100.0

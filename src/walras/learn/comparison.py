@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
@@ -38,6 +37,7 @@ from walras.learn.training_problem import (
     training_problem,
 )
 from walras.machine import cores
+from walras.pool import deaf_children, open_pool
 from walras.predict import Predictor, Recipe, Tasks
 from walras.progress import OnProgress, counts, tell
 from walras.status import Status
@@ -219,15 +219,13 @@ def _apart(
     finished: Finished,
     workers: int,
 ) -> bool:
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, _alone)
-    jobs: dict[Future[list[dict[str, Any]]], RunConfig] = {
-        pool.submit(work, cell): cell for cell in todo
-    }
     try:
-        for job in as_completed(jobs):
-            if finished(jobs[job], job.result()):
-                return True
+        with open_pool(workers, _alone) as pool:
+            with deaf_children():
+                jobs = {pool.submit(work, cell): cell for cell in todo}
+            for job in as_completed(jobs):
+                if finished(jobs[job], job.result()):
+                    return True
     except KeyboardInterrupt:
         return True
     except BrokenProcessPool as error:
@@ -237,8 +235,6 @@ def _apart(
             allowed="a script whose own work stands below: if __name__ == '__main__'",
             remedy="guard the script so, or give workers=1; or it ran out of memory",
         ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
     return False
 
 

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from walras import checks
 from walras.errors import EngineError, InputError
 from walras.machine import cores
+from walras.pool import deaf_children, open_pool
 from walras.progress import OnProgress, Progress
 from walras.simulate.cluster import Cluster
 from walras.simulate.compare.case import Bound, Case, MakePolicy
@@ -28,7 +29,6 @@ from walras.simulate.compare.comparison import (
     rows_of_bounds,
 )
 from walras.simulate.compare.pace import Pace
-from walras.simulate.compare.pool import deaf_children, open_pool
 from walras.simulate.compare.store import Store
 from walras.simulate.placed import Slots, TaskTrace
 from walras.simulate.result import Run

@@ -11,8 +11,8 @@ import pytest
 from tests.simulate.small import ONE, on_one
 
 from walras.policies import fifo
+from walras.pool import deaf_children, open_pool
 from walras.simulate import compare
-from walras.simulate.compare.pool import deaf_children, open_pool
 from walras.simulate.time_shared import Policy
 
 _LONG = 300.0  # seconds that a process would take
