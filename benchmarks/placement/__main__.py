@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.placement import batch, online, openb
 from benchmarks.tables import Tables
-from walras.domains import placement as pl
+from walras.domains.placement.online import POLICIES
 
 TABLES = Tables("placement")
 
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     parser.add_argument(
         "--workloads", nargs="+", choices=known, help="all 17 online, the given ones in a batch"
     )
-    parser.add_argument("--policies", nargs="+", choices=list(pl.POLICIES), default=[*pl.POLICIES])
+    parser.add_argument("--policies", nargs="+", choices=list(POLICIES), default=[*POLICIES])
     parser.add_argument("--seeds", nargs="+", type=int, default=[*online.SEEDS])
     parser.add_argument("--machines", type=int, default=100_000)
     parser.add_argument("--tasks", type=int, default=1_000_000)

@@ -11,6 +11,7 @@ import pytest
 
 import walras as wl
 from walras.domains import placement as pl
+from walras.domains.placement.online import POLICIES
 
 NODES = pd.DataFrame(
     {
@@ -99,7 +100,7 @@ def test_choices_are_those_of_the_published_scores(policy: str, seed: int) -> No
     assert found.tolist() == _replayed(tasks, arriving, seed, policy)
 
 
-@pytest.mark.parametrize("policy", pl.POLICIES)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_limits_are_kept_and_nothing_that_fits_is_refused(policy: str) -> None:
     tasks = _tasks(5)
     arriving = np.arange(len(tasks)).tolist()

@@ -11,14 +11,13 @@ finds do not grow with their numbers.
 from walras.domains.placement.explain import Explanation
 from walras.domains.placement.inputs import make_instance
 from walras.domains.placement.instance import Instance
-from walras.domains.placement.online import POLICIES, arrive
+from walras.domains.placement.online import arrive
 from walras.domains.placement.options import Options
 from walras.domains.placement.place import place, solve_instance
 from walras.domains.placement.result import Placed
 from walras.domains.placement.tables import read_instance
 
 __all__ = [
-    "POLICIES",
     "Explanation",
     "Instance",
     "Options",

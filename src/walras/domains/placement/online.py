@@ -47,7 +47,7 @@ def arrive(
     Args:
         instance: Nodes, and the tasks whose mix is expected; tasks of one affinity are one item.
         arriving: (arrivals,) numbers of the arriving items.
-        policy: One of :data:`POLICIES`.
+        policy: One of those named above.
         seed: Of the order of nodes that breaks ties, and of ``random``.
 
     Returns:

@@ -23,10 +23,8 @@ from walras.types import Floats
 
 MOST = 64  # resources: a Newton step costs their square a demand that hesitates
 _ROUGH = 1e-3  # balance that is enough on the sample, and before the last penalty
-_LARGEST, _FIRST = (
-    0.3,
-    0.3,
-)  # penalty and prices, relative to the worth of a resource, to begin with
+_LARGEST = 0.3  # penalty to begin with, relative to the worth of a resource
+_FIRST = 0.3  # prices to begin with, relative to it
 _SEED = 0  # of the sample
 _PROVED = 0.7  # of the tolerance, at which the certificate will agree
 _BALANCE = 0.1  # of the tolerance, to which usage and prices are balanced
@@ -43,7 +41,8 @@ class Prices(Engine):
     The dual function has one number a resource, and one pass over all demands gives its value,
     slope and curvature. The prices of a random sample of the demands are the start; a few passes
     over all of them end it. Shares are those that demands choose at the prices under a small
-    penalty h/2 |x|^2, which splits ties. Memory: the shares, and one number a demand.
+    penalty, h/2 times the sum of their squares, which splits ties. Memory: the shares, and one
+    number a demand.
 
     It takes problems of shares alone: every demand may use every resource, its shares sum to 1 at
     most, and alpha-fair utilities or the least throughput are maximised. ``auto`` takes it where
