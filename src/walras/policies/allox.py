@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from walras.domains.cluster_scheduling import completion_time
 from walras.errors import InputError
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
-from walras.types import Floats, Longs
+from walras.types import Longs
 
 
 def allox() -> Policy:
@@ -73,32 +73,7 @@ def match(
     fits = snapshot.fits[waiting]
     left = np.repeat(snapshot.left[waiting, None], len(free), axis=1)
     seconds[fits] = left[fits] / snapshot.speed[waiting][fits]
-    kind, worker, place = _places(len(waiting), free)
-    cost = seconds[:, kind] * place
-    never = ~np.isfinite(cost)
-    cost[never] = 0.0
-    cost[never] = (cost.sum() + 1.0) * 2.0  # more than any matching without it
-    rows, columns = linear_sum_assignment(cost)
-    good = ~never[rows, columns]
-    first: dict[tuple[int, int], tuple[int, int]] = {}
-    for row, column in zip(rows[good].tolist(), columns[good].tolist(), strict=True):
-        queue = (int(kind[column]), int(worker[column]))
-        first[queue] = max(first.get(queue, (0, -1)), (int(place[column]), row))
-    begins = [(int(waiting[row]), t) for (t, _), (_, row) in first.items()]
-    return begins, float(cost[rows, columns][good].sum())
-
-
-def _places(jobs: int, free: Longs) -> tuple[Longs, Longs, Floats]:
-    """Type, worker and place from the end of each place that a best matching can use.
-
-    Workers of a type are alike, so places nearer to the end fill first: a type with w free workers
-    needs no more than ⌈jobs / w⌉ places a worker, and no more workers than jobs.
-    """
-    found = [
-        (t, worker, place)
-        for t, count in enumerate(np.minimum(free, jobs).tolist())
-        for place in range(1, -(-jobs // count) + 1 if count else 1)
-        for worker in range(count)
-    ]
-    table = np.array(found, np.int64)
-    return table[:, 0], table[:, 1], table[:, 2].astype(np.float64)
+    found = completion_time.match(seconds, free)
+    first = [queue[0] for queue in found.queues()]
+    begins = zip(waiting[found.job[first]].tolist(), found.resource[first].tolist(), strict=True)
+    return list(begins), found.value

@@ -8,6 +8,10 @@ depend on any solver.
 """
 
 from walras.domains.cluster_scheduling.baselines import equal_share, greedy
+from walras.domains.cluster_scheduling.completion_time import (
+    CompletionTimes,
+    min_total_completion_time,
+)
 from walras.domains.cluster_scheduling.evaluate import Evaluation, evaluate
 from walras.domains.cluster_scheduling.finish_time import FinishTimes, finish_time_fairness
 from walras.domains.cluster_scheduling.hierarchical import Hierarchy, WaterLevel, hierarchical
@@ -26,6 +30,7 @@ from walras.domains.cluster_scheduling.sharing import Pairs, shares
 from walras.domains.cluster_scheduling.strategy_proof import StrategyProof, strategy_proof
 
 __all__ = [
+    "CompletionTimes",
     "Evaluation",
     "FinishTimes",
     "Hierarchy",
@@ -43,6 +48,7 @@ __all__ = [
     "leximin",
     "max_min",
     "min_makespan",
+    "min_total_completion_time",
     "normalise",
     "proportional_fairness",
     "shares",

@@ -71,7 +71,7 @@ class Cluster:
 
 def read(
     throughput: Matrix,
-    size: Sizes,
+    size: Sizes | None,
     capacity: Vector,
     weight: Vector | None = None,
     allowed: Matrix | None = None,
@@ -85,7 +85,7 @@ def read(
         throughput: (resources, jobs) work per second of each job on each type: NumPy, a labelled
             DataFrame, or SciPy sparse (absent = cannot run). 0 = cannot run.
         size: (jobs,) GPUs that a job occupies while it runs, > 0; (resources, jobs) where they
-            differ by type.
+            differ by type; all 1 when None.
         capacity: (resources,) GPUs of each type, > 0.
         weight: (jobs,) priorities, > 0; all 1 when None.
         allowed: (resources, jobs) mask of permitted pairs; all when None.
@@ -99,7 +99,7 @@ def read(
     speeds = _speeds(throughput, names)
     m, n = speeds.shape
     _check_counts(m, n, names)
-    sizes = matrices.sizes(size, (m, n), names)
+    sizes = matrices.sizes(np.ones(n) if size is None else size, (m, n), names)
     capacities = matrices.vector(
         capacity,
         "capacity",
@@ -133,7 +133,7 @@ def read(
 
 def _names(
     throughput: Matrix,
-    size: Sizes,
+    size: Sizes | None,
     capacity: Vector,
     resource_names: Sequence[str] | None,
     demand_names: Sequence[str] | None,
