@@ -13,8 +13,8 @@ from tests.policies.drawn import sharing_jobs
 from walras.policies import gandiva
 from walras.rounds import JobsSnapshot, check_shares
 
-_BY_JOB = ("size", "weight", "arrival", "steps", "left", "received", "speed", "group")
-_BY_JOB += ("deadline", "attempt")
+_SEEN = ("size", "weight", "arrival", "steps", "left", "received", "speed", "group")
+_BY_JOB = (*_SEEN, "deadline", "attempt")
 
 
 def _jobs(n: int, gain: float = 1.5, workers: int = 2) -> JobsSnapshot:

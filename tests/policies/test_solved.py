@@ -17,9 +17,8 @@ from walras.solving import solve
 def _later(jobs: JobsSnapshot, **given: object) -> JobsSnapshot:
     """The round after: the first jobs have ended, one has come."""
     gone, n = 2, len(jobs)
-    fields = ("kind", "size", "weight", "arrival", "steps", "left", "received", "speed", "group")
-    fields += ("deadline", "attempt")
-    kept = {name: getattr(jobs, name)[gone:] for name in fields}
+    seen = ("kind", "size", "weight", "arrival", "steps", "left", "received", "speed", "group")
+    kept = {name: getattr(jobs, name)[gone:] for name in (*seen, "deadline", "attempt")}
     names = (*jobs.name[gone : n - 1], "new")
     return replace(jobs, name=names, **kept, **given)  # type: ignore[arg-type]
 
