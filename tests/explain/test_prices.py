@@ -38,6 +38,7 @@ def stated(seed: int) -> dict[str, tuple[Floats, Statement]]:
     jobs = {"throughput": d.throughput, "size": d.size}
     plain = {**jobs, "weight": d.weight}
     churned = {**plain, "previous": d.previous, "churn": 0.05}
+    by_type = d.size * np.random.default_rng(seed).uniform(0.3, 3.0, d.throughput.shape)
     c = random_case(seed, 6)
 
     def links(state: Callable[..., Any]) -> tuple[Floats, Statement]:
@@ -49,6 +50,7 @@ def stated(seed: int) -> dict[str, tuple[Floats, Statement]]:
     return {
         "max-min": types(cs.max_min, **plain),
         "max-min with churn": types(cs.max_min, **churned),
+        "max-min with sizes by type": types(cs.max_min, **plain | {"size": by_type}),
         "leximin": types(cs.leximin, **plain),
         "makespan": types(cs.min_makespan, **jobs, steps=d.weight),
         "proportional fairness": types(cs.proportional_fairness, **plain),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import cvxpy as cp
@@ -39,6 +40,24 @@ def test_agrees_with_its_definition(seed: int) -> None:
     judged = cs.evaluate(data.throughput, data.size, data.capacity, found.x)
     assert judged.violation <= 1e-9
     assert found.gap <= 1e-8
+
+
+def test_the_prices_of_the_fair_shares_are_what_one_more_gpu_brings() -> None:
+    """The objective is concave in a capacity: a price is between its one-sided differences."""
+    data, step = draw(0, m=3, n=6), 1e-3
+    found = cs.strategy_proof(
+        data.throughput, data.size, data.capacity, data.weight, tolerance=1e-8
+    )
+
+    def value(i: int, more: float) -> float:
+        there = replace(data, capacity=data.capacity + more * (np.arange(3) == i))
+        return float(data.weight @ np.log(_fair(there, list(range(6)))))
+
+    prices = found.fair.prices["capacity"]
+    for i, price in enumerate(prices):
+        more, less = value(i, step) - value(i, 0.0), value(i, 0.0) - value(i, -step)
+        assert more / step - 1e-4 <= price <= less / step + 1e-4
+    assert prices.max() > 0.01
 
 
 @pytest.mark.parametrize("seed", range(4))
