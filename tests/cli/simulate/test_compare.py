@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.exchange.machine import can_mount, mount, unmount
+from tests.exchange.machine import mount, unmount
 from typer.testing import CliRunner, Result
 
 import walras as wl
@@ -202,7 +202,7 @@ def test_a_value_that_cannot_be_used_is_one_error(
         assert exit_code(found.exception) == 2, text
 
 
-@pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here")
+@pytest.mark.mount
 def test_a_full_disk_is_one_error_and_the_result_is_printed(config: Path, tmp_path: Path) -> None:
     """What is written at the end comes after the result; a folder keeps what it could hold."""
     full = tmp_path / "full"
