@@ -65,10 +65,11 @@ def all_pairs(quick: bool) -> Outcome:
     table["of the bound"] = table.pop("value").astype(float).fillna(0.0) / bound
     own = table.set_index("method")["of the bound"]
     pops = own[["pop-4", "pop-16", "pop-64"]]
+    by_pop = f"{pops.min():.3f} to {pops.max():.3f}" if pops.max() > 0.0 else "nothing"
     table["method"] = table["method"].map(lambda name: METHODS[name].label)
     return Outcome(
         f"in {asn2k.OUR_BUDGET:g} s: ours {own['walras-admm']:.4f} of the bound with a proof; "
-        f"DeDe's scheme {own['walras-paper']:.3f}, POP {pops.min():.3f} to {pops.max():.3f}, "
+        f"DeDe's scheme {own['walras-paper']:.3f}, POP {by_pop}, "
         f"Pinning {own['pinning']:.3f}",
         verdict_if(bool(own["walras-paper"] > max(pops.max(), own["pinning"]))),
         "two cores, 3,022,382 pairs, drawn traffic; the paper has 64 cores and gives POP and "
