@@ -7,6 +7,9 @@ a caption becomes the file of that name. A text block right below a Python block
 prints; below a command of a console block stands what that command prints. ``...`` stands for
 anything: for what differs between computers, such as seconds, and for what is too long.
 
+A command runs in a process of its own. It is forked from one that has imported what commands
+import, since that takes a second each time.
+
 A command that ends in ``&`` runs until the page ends; the next one begins when it serves. ``export
 NAME=VALUE`` holds for the rest of the page. Port 8765 of a page is any free port when it runs.
 """
@@ -15,18 +18,20 @@ from __future__ import annotations
 
 import contextlib
 import io
+import multiprocessing
 import os
 import re
+import runpy
 import shlex
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(
@@ -37,6 +42,18 @@ _COMMAND = re.compile(r"^\$ (.+)$\n?((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _WIDTH = "100"
 PORT = "8765"  # of a page's services
 _HEAD, _TAIL = 7, 9  # lines of a long output that are written
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    [
+        "walras.cli.exchange.agent",
+        "walras.cli.learn",
+        "walras.cli.match",
+        "walras.cli.network",
+        "walras.cli.simulate.app",
+        "walras.cli.solve",
+        "walras.exchange.api.server",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -154,50 +171,63 @@ class Shell(contextlib.ExitStack):
             return ""
         if words[0] != "walras":
             raise RuntimeError(f"only walras is run here; put others in a sh block: {command}")
-        environment = os.environ | {"COLUMNS": _WIDTH, "NO_COLOR": "1"}
-        program = [sys.executable, "-m", *words]
         if words[-1] == "&":
-            self._serve(program[:-1], environment)
+            self._serve(words[:-1])
             return ""
-        done = subprocess.run(
-            program,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            cwd=self.folder,
-            env=environment,
-        )
-        if done.returncode != 0:
-            raise RuntimeError(f"$ {command}\n{done.stdout}{done.stderr}")
+        with tempfile.TemporaryDirectory() as place:
+            output, errors = Path(place, "output"), Path(place, "errors")
+            started = self._started(words, output, errors)
+            started.join(120.0)
+            _ended(started)
+            printed = output.read_text(encoding="utf-8")
+            if started.exitcode != 0:
+                raise RuntimeError(f"$ {command}\n{printed}{errors.read_text(encoding='utf-8')}")
         if target:
-            (self.folder / target).write_text(done.stdout, encoding="utf-8")
+            (self.folder / target).write_text(printed, encoding="utf-8")
             return ""
-        return self.as_written(done.stdout)
+        return self.as_written(printed)
 
-    def _serve(self, program: list[str], environment: dict[str, str]) -> None:
+    def _started(self, words: list[str], output: Path, errors: Path) -> Any:
+        """The process of a command that has begun."""
+        output.touch()
+        errors.touch()
+        variables = os.environ | {"COLUMNS": _WIDTH, "NO_COLOR": "1"}
+        given = (words, self.folder, variables, output, errors)
+        started = _FORKS.Process(target=run_command, args=given)
+        started.start()
+        return started
+
+    def _serve(self, words: list[str]) -> None:
         """Start a service; return when it says on standard error that it serves."""
         log = self.folder / f"service-{len(list(self.folder.glob('service-*')))}.log"
-        with log.open("wb") as output:
-            started = subprocess.Popen(
-                program, cwd=self.folder, env=environment, stdout=output, stderr=output
-            )
+        started = self._started(words, log, log)
         self.callback(_ended, started)
         last = time.monotonic() + 60.0
         while b"serv" not in log.read_bytes():
-            if started.poll() is not None or time.monotonic() > last:
-                raise RuntimeError(f"{' '.join(program)}\n{log.read_text(encoding='utf-8')}")
+            if not started.is_alive() or time.monotonic() > last:
+                raise RuntimeError(f"{' '.join(words)}\n{log.read_text(encoding='utf-8')}")
             time.sleep(0.05)
 
 
-def _ended(started: subprocess.Popen[bytes]) -> None:
-    """End a service in order, or by force."""
+def run_command(
+    words: list[str], folder: Path, variables: Mapping[str, str], output: Path, errors: Path
+) -> None:
+    """Be ``python -m walras`` in a folder, with variables and files for what it prints."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    for number, file in ((1, output), (2, errors)):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_APPEND), number)
+    sys.argv = words
+    runpy.run_module("walras", run_name="__main__", alter_sys=True)
+
+
+def _ended(started: Any) -> None:
+    """End a process in order, or by force; one that has ended stays as it is."""
     started.terminate()
-    try:
-        started.wait(20.0)
-    except subprocess.TimeoutExpired:
-        started.kill()
-        started.wait()
+    started.join(20.0)
+    started.kill()
+    started.join()
 
 
 def pictures(page: Path) -> list[Path]:
