@@ -70,8 +70,8 @@ class Run:
             their full speed, by weight.
         grants: (K, 7) rows of the ledger, if it was kept.
         violations: Lines about refused decisions: time, code, where and what.
-        policy_seconds: (L,) seconds of the policy; zeros after loading.
-        overhead_seconds: (L,) seconds of the simulator; zeros after loading.
+        policy_seconds: (L,) seconds of the policy; NaN after loading.
+        overhead_seconds: (L,) seconds of the simulator; NaN after loading.
 
     Example:
         >>> import walras as wl
@@ -299,7 +299,7 @@ class Run:
             ValueError: It lacks what cannot be known, or has what is not known.
         """
         made = cls._then(parts) | dict(parts)
-        made |= dict.fromkeys(_TIMINGS, np.zeros(len(parts["round_at"])))
+        made |= dict.fromkeys(_TIMINGS, np.full(len(parts["round_at"]), np.nan))
         known = {item.name for item in fields(cls)}
         for names, words in (
             (known - made.keys(), "it is a run of an earlier version, which did not keep"),

@@ -158,7 +158,8 @@ class Scenario:
         return [f"tenant {t}" for t in range(min(count, 10_000_000))]
 
     def import_trace(self) -> Imported:
-        """The trace, read from its file for the cluster, or drawn; bad rows are listed.
+        """The trace, read from its file for the cluster if one is stated, or drawn; bad rows are
+        listed.
 
         Raises:
             DataError: The file cannot be used.
@@ -168,7 +169,8 @@ class Scenario:
             drawn = gavel_trace(**self.trace)
             return Imported(drawn, np.arange(1, len(drawn) + 1))
         options = {name: self.trace[name] for name in self.trace if name != "file"}
-        return import_trace(self.trace["file"], **options, cluster=self.make_cluster())
+        cluster = self.make_cluster() if self.cluster else None
+        return import_trace(self.trace["file"], **options, cluster=cluster)
 
     def load_trace(self) -> Trace:
         """The trace, of which every row of the file must be good.
@@ -188,7 +190,7 @@ class Scenario:
         """
         if not self.cluster:
             raise InputError(
-                "is not given, and the trace does not say it",
+                "is not given",
                 where="cluster",
                 allowed="type -> number of workers",
                 remedy="write --cluster cpu=128, or a table [cluster]",

@@ -75,6 +75,28 @@ def test_it_goes_on_where_it_was_cut(config: Path, tmp_path: Path) -> None:
     assert all((folder / name).stat().st_mtime_ns == at for name, at in kept.items())
 
 
+def test_loads_above_all_there_is_and_refused_decisions_are_said(tmp_path: Path) -> None:
+    own, config = tmp_path / "own.py", tmp_path / "c.toml"
+    own.write_text(
+        "def nan(snapshot):\n    return snapshot.shares(snapshot.speed * float('nan'))\n"
+    )
+    policy = f'[[policy]]\nname = "{own}:nan"\nlabel = "own"\n'
+    config.write_text(CONFIG.replace("[run]", f"{policy}[run]"), encoding="utf-8")
+    result = _run("compare", str(config), "--processes", "1", "--no-bound", "-o", "json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)
+    refused = sum(
+        row["value"]
+        for row in rows
+        if row["policy"] == "own" and row["measure"] == "refused decisions"
+    )
+    assert refused > 0
+    assert f"own: {refused:g} of {refused:g} decisions are refused" in result.stderr
+    assert "fifo" not in result.stderr
+    assert "trace: offered load" in result.stderr
+    assert "above 100 %" in result.stderr
+
+
 def test_saved_runs_are_compared(tmp_path: Path) -> None:
     drawn = ("--draw", "jobs=8", "--draw", "synthetic=true", "--draw", "rate=6")
     files = []

@@ -41,6 +41,19 @@ def test_a_trace_of_a_file_needs_a_cluster_unless_it_has_gavels_types(path: Path
     assert "--cluster cpu=128" in str(result.exception)
 
 
+def test_a_trace_that_says_its_machine_needs_no_cluster(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    rows = [f"{k} {60 * k} 0 50 {size} " + "-1 " * 13 for k, size in enumerate((4, 8, 16))]
+    log.write_text("\n".join(["; MaxProcs: 8", *rows]), encoding="utf-8")
+    result = _run("--trace", str(log), "-o", "json")
+    assert result.exit_code == 0, result.output
+    assert "Cluster(8 cpu)" in result.stderr
+    assert "refused: line 4: size is 16, more than the 8 workers of cpu" in result.stderr
+    assert "use of cpu" in result.stdout
+    other = _run("--trace", str(log), "--cluster", "cpu=32", "-o", "json")
+    assert "refused" not in other.stderr
+
+
 def test_a_run_is_exported(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = _run("--trace", str(path), "--cluster", "a=1000", "--export", str(out))

@@ -157,3 +157,4 @@ def test_tasks_are_placed_on_clusters_with_slots(tmp_path: Path) -> None:
     assert values["outages"] > 0
     assert isinstance(wl.load(saved), wl.simulate.PlacedRun)
     assert "use of west" in values
+    assert "above 100 %: no policy keeps up" in result.stderr

@@ -16,6 +16,7 @@ from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import Report, ShowProgress, refuse_unless
 from walras.cli.common.streams import put, tell
 from walras.cli.common.targets import check_figure, check_report, check_save
+from walras.cli.simulate.loading import tell_load
 from walras.errors import InputError
 from walras.policies import savings_bound
 from walras.policies.named import named
@@ -91,14 +92,18 @@ def compare_command(
         if seeds is not None:
             stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
         policies = _policies(stated)
+        traces, cluster = stated.load_traces(), stated.make_cluster()
+        for name, jobs in traces.items():
+            drawn = jobs(seed=stated.seeds[0]) if callable(jobs) else jobs
+            tell_load(drawn, cluster, name)
         with (
             Interruptible() as interrupt,
             Stages({"compare": 1.0}, 1.0, interrupt, shown=progress) as stages,
         ):
             stages.begin("compare")
             found = compare(
-                stated.load_traces(),
-                stated.make_cluster(),
+                traces,
+                cluster,
                 policies,
                 seeds=stated.seeds,
                 bound=savings_bound if bound else None,
@@ -108,7 +113,7 @@ def compare_command(
                 **stated.settings,
             )
         interrupted = interrupt.asked
-    _tell_without_end(found)
+    _tell_faults(found)
     emit(everything(found) if every or output is not Format.TABLE else compared(found), output)
     _write(found, report, figure, save)
     if interrupted:
@@ -149,17 +154,19 @@ def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
     return Comparison.of_runs(runs, bounds if bound else None)
 
 
-_ENDS = ("measured jobs", "ended")
-
-
-def _tell_without_end(found: Comparison) -> None:
-    """Say under which policies measured jobs have no end: their times are of the others."""
-    table = found.table
+def _tell_faults(found: Comparison) -> None:
+    """Say under which policies measured jobs have no end, so that their times are of the others,
+    and whose decisions are refused, so that their times are hardly of the policy.
+    """
+    sums = found.table.groupby(["policy", "measure"])["value"].sum()
     for name in dict.fromkeys(found.policy):
-        of = {m: table["value"][(table["policy"] == name) & (table["measure"] == m)] for m in _ENDS}
-        left = float(of["measured jobs"].sum() - of["ended"].sum())
+        of = sums[name]
+        left = of.get("measured jobs", 0.0) - of.get("ended", 0.0)
         if left:
             tell(f"{name}: {left:g} measured jobs have no end; its times are of the others")
+        if of.get("refused decisions", 0.0):
+            counts = f"{of['refused decisions']:g} of {of['decisions']:g} decisions"
+            tell(f"{name}: {counts} are refused; walras simulate run names the rules they break")
 
 
 def _write(found: Comparison, report: Path | None, figure: Path | None, save: Path | None) -> None:

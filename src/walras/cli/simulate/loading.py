@@ -11,7 +11,16 @@ import typer
 from walras.cli.common.streams import tell
 from walras.cli.exchange.connect import key_values
 from walras.errors import InputError
-from walras.simulate import FORMATS, Cluster, Imported, Trace, check_load, load_cluster
+from walras.simulate import (
+    FORMATS,
+    Cluster,
+    Imported,
+    Slots,
+    TaskTrace,
+    Trace,
+    check_load,
+    load_cluster,
+)
 from walras.simulate.formats.nodes import NODES
 from walras.simulate.scenario import Scenario
 
@@ -77,14 +86,25 @@ def cluster_of(table: dict[str, Any]) -> Cluster | None:
 
 def load(stated: Scenario) -> tuple[Trace, Cluster]:
     """The trace and the cluster of a run. Says what was not taken, and whether it is too much."""
-    cluster = stated.make_cluster()
     found = stated.import_trace()
+    if found.capacity is None or stated.cluster:
+        cluster = stated.make_cluster()
+    else:
+        cluster = found.capacity
+        found = found.fitting(cluster)
+        tell(f"no cluster is given: it is what the trace says, {cluster}")
     tell(str(found.trace))
     tell_refused(found)
-    load = check_load(found.trace, cluster)
-    if load.saturated:
-        tell(str(load))
+    tell_load(found.trace, cluster)
     return found.trace, cluster
+
+
+def tell_load(jobs: Trace | TaskTrace, cluster: Cluster | Slots, name: str = "") -> None:
+    """Say where more work arrives than the workers can do, whatever the policy."""
+    trace = jobs.to_trace() if isinstance(jobs, TaskTrace) else jobs
+    load = check_load(trace, Cluster(cluster.counts))
+    if load.saturated:
+        tell(f"{name}: {load}" if name else str(load))
 
 
 def tell_refused(found: Imported) -> None:

@@ -24,6 +24,7 @@ from walras.cli.simulate.loading import (
     TypeOption,
     cluster_table,
     load,
+    tell_load,
     trace_options,
 )
 from walras.cli.simulate.options import range_of, value_of
@@ -197,6 +198,7 @@ def _made(stated: Scenario) -> tuple[Any, Any, Any]:
         return *load(stated), chosen
     tasks, slots = stated.place()
     tell(str(tasks))
+    tell_load(tasks, slots)
     return tasks, slots, named_placement(name, tasks.predict, **options)
 
 

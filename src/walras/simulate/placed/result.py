@@ -82,8 +82,8 @@ class PlacedRun(Run):
         fairness: (L,) NaN.
         grants: (K, 7) rows of the ledger: each run has its slots alone.
         violations: Lines about refused decisions.
-        policy_seconds: (L,) seconds of the policy; zeros after loading.
-        overhead_seconds: (L,) seconds of the simulator; zeros after loading.
+        policy_seconds: (L,) seconds of the policy; NaN after loading.
+        overhead_seconds: (L,) seconds of the simulator; NaN after loading.
         tenant: (N,) who each task is of.
         priority: (N,) its priority.
         deadline: (N,) time by which it must be placed.
