@@ -217,7 +217,7 @@ def read_scenario(path: str | Path) -> Scenario:
         path: The file.
 
     Returns:
-        The scenario; a trace's file is found from the folder of the TOML file.
+        The scenario; files that it names are found from the folder of the TOML file.
 
     Raises:
         DataError: The file does not exist, or is not TOML.
@@ -234,7 +234,12 @@ def read_scenario(path: str | Path) -> Scenario:
             remedy="walras simulate example prints one",
         ) from error
     folder = Path(path).parent
-    return replace(made, trace=located(made.trace, folder), cluster=located(made.cluster, folder))
+    return replace(
+        made,
+        trace=located(made.trace, folder),
+        cluster=located(made.cluster, folder),
+        policy=located_policy(made.policy, folder),
+    )
 
 
 def _lacks_types(trace: Mapping[str, Any]) -> bool:
@@ -254,6 +259,24 @@ def located(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """
     files = {"file", "speeds"} if "file" in table else set()
     return {k: str(folder / v) if k in files else v for k, v in table.items()}
+
+
+def located_policy(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The table of a policy whose files are found from a folder: its function's, or a policy's
+    inside it, and predicted throughputs.
+
+    Args:
+        table: The policy's name and options.
+        folder: The folder.
+    """
+
+    def of_file(key: str, value: object) -> bool:
+        words = str(value).rpartition(":")
+        return key == "throughputs" or (key in ("name", "policy") and words[0].endswith(".py"))
+
+    return {
+        k: str(folder / v) if isinstance(v, str) and of_file(k, v) else v for k, v in table.items()
+    }
 
 
 def scenario(given: Mapping[str, Any]) -> Scenario:

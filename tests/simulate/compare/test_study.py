@@ -11,6 +11,7 @@ import pytest
 from walras import DataError, InputError
 from walras.simulate import Slots, TaskTrace
 from walras.simulate.compare.study import EXAMPLE, EXAMPLE_PLACED, read_study, study
+from walras.simulate.scenario import read_scenario
 
 
 def test_rates_are_traces_that_are_drawn_by_seed() -> None:
@@ -82,6 +83,16 @@ def test_files_are_found_from_the_folder(tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
     path.write_text('[trace]\nfile = "jobs.trace"\n', "utf-8")
     assert read_study(path).traces["trace"].trace["file"] == str(tmp_path / "jobs.trace")
+    policy = {"name": "predicted", "policy": "own.py:first", "throughputs": "speeds.csv"}
+    table = "\n".join(f'{name} = "{value}"' for name, value in policy.items())
+    own = f"{tmp_path / 'own.py'}:first"
+    located = policy | {"policy": own, "throughputs": str(tmp_path / "speeds.csv")}
+    path.write_text(f"[policy]\n{table}\n", "utf-8")
+    assert list(read_study(path).policies.values()) == [located]
+    assert read_scenario(path).policy == located
+    path.write_text('[policy]\nname = "own.py:first"\n', "utf-8")
+    assert read_study(path).policies == {"own.py:first": {"name": own}}
+    assert read_scenario(path).policy == {"name": own}
     path.write_text("[trace\n", "utf-8")
     with pytest.raises(DataError):
         read_study(path)

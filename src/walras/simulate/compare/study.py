@@ -15,7 +15,7 @@ from walras.files import reason_of
 from walras.simulate.cluster import Cluster
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.placed import Slots, TaskTrace, draw_tasks
-from walras.simulate.scenario import Scenario, located, scenario
+from walras.simulate.scenario import Scenario, located, located_policy, scenario
 from walras.simulate.trace import Trace
 
 EXAMPLE = """\
@@ -151,7 +151,7 @@ def read_study(path: str | Path) -> Study:
         path: The file.
 
     Returns:
-        The study; a trace's file is found from the folder of the TOML file.
+        The study; files that it names are found from the folder of the TOML file.
 
     Raises:
         DataError: The file does not exist, or is not TOML.
@@ -172,7 +172,8 @@ def read_study(path: str | Path) -> Study:
         label: replace(one, trace=located(one.trace, folder), cluster=located(one.cluster, folder))
         for label, one in found.traces.items()
     }
-    return replace(found, traces=traces)
+    policies = {label: located_policy(one, folder) for label, one in found.policies.items()}
+    return replace(found, traces=traces, policies=policies)
 
 
 def study(tables: Mapping[str, Any]) -> Study:
