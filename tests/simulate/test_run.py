@@ -14,7 +14,7 @@ from tests.simulate.small import ONE, equal_pairs, equal_shares, on_one, paired_
 from walras import InputError, policies
 from walras.progress import Progress
 from walras.rounds import JobsSnapshot, Shares
-from walras.simulate import Cluster, Trace, run
+from walras.simulate import Cluster, Slots, Trace, run
 from walras.simulate.time_shared import Policy
 
 CLUSTER = Cluster({"a": 4, "b": 5, "c": 3})
@@ -206,6 +206,14 @@ def test_progress_counts_ended_jobs_and_may_stop() -> None:
 def test_bad_settings_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         run(on_one([10.0, 20.0]), ONE, policies.fifo(), **given)
+
+
+@pytest.mark.parametrize("cluster", [ONE, Slots({"gpu": 1})])
+def test_a_policy_is_a_function(cluster: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"policy: is 'fifo'; allowed.*named\('fifo'\)"
+    ):
+        run(on_one([10.0]), cluster, "fifo")  # type: ignore[call-overload]
 
 
 def test_pairs_that_never_get_anything_done_are_refused() -> None:

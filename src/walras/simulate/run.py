@@ -128,8 +128,8 @@ def run(
         will ever run, it ends and lists them.
 
     Raises:
-        InputError: A job can run nowhere, a number is out of range, or a round is too short for a
-            whole step of a job.
+        InputError: A job can run nowhere, a number is out of range, the policy is no function, or a
+            round is too short for a whole step of a job.
 
     Example:
         >>> import walras as wl
@@ -139,6 +139,7 @@ def run(
         >>> run.complete, len(run.completion), run.frame().shape[0]
         (True, 20, 20)
     """
+    _check_policy(policy)
     length = checks.number(round_seconds, "round_seconds", 0.0)
     if isinstance(cluster, Slots):
         placer = cast("Placer", policy)
@@ -226,6 +227,16 @@ def measured_jobs(given: Measured, n: int) -> Bools:
             remedy="measure jobs of the trace, or draw a longer one",
         )
     return chosen
+
+
+def _check_policy(given: object) -> None:
+    if not callable(given):
+        raise InputError(
+            f"is {checks.shown(given)}",
+            where="policy",
+            allowed="a function from a snapshot to a decision",
+            remedy="give one such as wl.policies.fifo(), or wl.policies.named('fifo')",
+        )
 
 
 def _restart(given: float, length: float) -> float:
