@@ -210,9 +210,7 @@ def test_bad_settings_are_refused(given: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize("cluster", [ONE, Slots({"gpu": 1})])
 def test_a_policy_is_a_function(cluster: Any) -> None:
-    with pytest.raises(
-        InputError, match=r"policy: is 'fifo'; allowed.*named\('fifo'\)"
-    ):
+    with pytest.raises(InputError, match=r"policy: is 'fifo'; allowed.*named\('fifo'\)"):
         run(on_one([10.0]), cluster, "fifo")  # type: ignore[call-overload]
 
 
