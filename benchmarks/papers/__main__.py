@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -65,10 +66,10 @@ def _chosen(
 
 def _checked(item: Item, *, quick: bool) -> dict[str, object]:
     """Check an item, print what was found, and return its record."""
-    began = time.perf_counter()
+    began, used = time.perf_counter(), sum(os.times()[:4])
     found = item.check(quick)
-    seconds = time.perf_counter() - began
-    _print(item, found, seconds)
+    seconds, cpu = time.perf_counter() - began, sum(os.times()[:4]) - used
+    _print(item, found, seconds, cpu)
     return {
         "item": item.name,
         "ours": found.ours,
@@ -77,16 +78,17 @@ def _checked(item: Item, *, quick: bool) -> dict[str, object]:
         "table": None if found.table is None else json.loads(found.table.to_json(orient="records")),
         "quick": quick,
         "seconds": seconds,
+        "cpu s": cpu,
     }
 
 
-def _print(item: Item, found: Outcome, seconds: float) -> None:
+def _print(item: Item, found: Outcome, seconds: float, cpu: float) -> None:
     print(f"{item.name}: {item.claim}")
     if item.published:
         print(f"  published  {item.published}")
     print(f"  ours       {found.ours}")
     print(f"  verdict    {found.verdict}{': ' if found.why else ''}{found.why}")
-    print(f"  shown by   {item.show}   ({seconds:.1f} s)", flush=True)
+    print(f"  shown by   {item.show}   ({seconds:.1f} s, {cpu:.1f} s of a core)", flush=True)
     if found.table is not None:
         print(found.table.to_string(index=False), flush=True)
 

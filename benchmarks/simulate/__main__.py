@@ -20,6 +20,7 @@ import pandas as pd
 from benchmarks.simulate import (
     cost,
     dede,
+    dede_page,
     fairness,
     gavel,
     makespan,
@@ -64,7 +65,9 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     rounds = parser.add_argument_group("dede and day")
     rounds.add_argument("--objective", choices=list(dede.OBJECTIVES), default="max-min")
     rounds.add_argument("--rounds", type=int, help="200 of dede, a whole day of day")
-    rounds.add_argument("--sample", type=int, default=3, help="rounds that the others decide")
+    rounds.add_argument("--methods", nargs="+", choices=dede.METHODS, default=dede.METHODS)
+    rounds.add_argument("--some", type=int, default=dede.SOME, help="rounds that engines decide")
+    rounds.add_argument("--few", type=int, default=dede.FEW, help="rounds that slow ones decide")
     parser.add_argument("--keep", action="store_true", help="write the table to results/")
     given = parser.parse_args(arguments)
     if given.study == "records":
@@ -81,6 +84,8 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
         if given.keep:
             digits = 6 if study in ("dede", "shockwave") else 4
             tables.write(study, frame, digits, _CELLS.get(study, ()))
+            if study == "dede" and (kept := tables.read(study)) is not None:
+                tables.write_page(dede_page.page(kept), study)
     return 0
 
 
@@ -91,7 +96,8 @@ def _table(given: argparse.Namespace) -> pd.DataFrame:
     if given.study == "priorities":
         return pd.DataFrame(list(_by_priority(given)))
     if given.study == "dede":
-        return pd.DataFrame(dede.rows(given.objective, given.rounds or dede.ROUNDS, given.sample))
+        asked = (given.methods, given.rounds or dede.ROUNDS, given.some, given.few)
+        return pd.DataFrame(dede.rows(given.objective, *asked))
     if given.study == "day":
         return pd.DataFrame([dede.day(given.rounds or dede.DAY, given.objective)])
     if given.study == "shockwave":

@@ -7,25 +7,28 @@ so figures are of the same size and law, not of the same numbers. Work has Gavel
 that as many jobs end as come. Max-min is of rates relative to an equal share of every type, as in
 POP; by workers, as in Gavel, one job on its best type would be the whole answer at this load.
 
-Ours decides every round of six minutes, from its last decision. In some rounds, evenly spread, the
-others decide the same round alone. Quality of max-min is the least rate over its best bound; of
-proportional fairness it is the geometric mean of the rates over that of the best bound. ``core s``
-counts processor seconds of all cores, which other load on the machine hardly changes; ``ideal s``
-is what the methods' authors count: POP's longest part, DeDe's subproblems on 64 cores (DeDe*).
-The conic solver of ``exact`` runs in a process of its own, which ``core s`` leaves out.
+Ours decides every round of six minutes, from its last decision. The others decide some of the same
+rounds, evenly spread, and change nothing: the two rules for Gandiva all of them, POP ten, DeDe's
+scheme and the exact solver three. The scheme begins cold, and in a second row from the optimum of
+the round before, as good a start as there is. Quality of max-min is the least rate over its best
+bound; of proportional fairness it is the geometric mean of the rates over that of the best bound.
+``core s`` counts processor seconds of all cores and processes, which other load on the machine
+hardly changes; ``ideal s`` is what the methods' authors count: POP's longest part, DeDe's
+subproblems on 64 cores (DeDe*). ``sd`` is the standard deviation over the rounds.
 Source: Xu, Yu and Yan, OSDI 2025, section 7.1.1, figures 4 and 5 and appendix A.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from walras import solve
+from walras import policies, solve
 from walras.domains import cluster_scheduling as cs
 from walras.domains.cluster_scheduling.rounds import dede_like
 from walras.engines import ADMM, POP, Engine
@@ -38,8 +41,6 @@ from walras.types import Floats
 
 TYPES, INSTANCES, JOBS, ROUNDS = 456, 16_520, 1_900, 200
 DAY = 241  # rounds of six minutes, and the first
-Numbers = Floats | pd.Series
-
 SEED, TOLERANCE, THREADS = 100, 1e-4, 2
 LIMIT = 300.0  # seconds of a baseline in a round
 _BETWEEN, _ROUND = 100.0, 360.0  # seconds: of arrivals, of a round
@@ -65,13 +66,39 @@ OBJECTIVES: Mapping[str, Callable[[JobsSnapshot], Separable]] = {
 }
 """Objective -> how a round is stated."""
 
-BASELINES: Mapping[str, str | Engine] = {
+OURS, SCHEME, WARM = "ours, warm", "DeDe's scheme", "DeDe's scheme, warm"
+GREEDY = "greedy, as Gandiva"
+
+ENGINES: Mapping[str, str | Engine] = {
     "ours, cold": "auto",
     **{f"POP-{parts}": POP(parts=parts) for parts in (4, 16, 64)},
-    "DeDe's scheme": ADMM(mode="paper"),
+    SCHEME: ADMM(mode="paper"),
+    WARM: ADMM(mode="paper"),
     "exact": "exact",
 }
-"""Method -> engine."""
+"""Method -> engine that decides a round by itself."""
+
+SOME, FEW = 10, 3  # rounds that engines decide, and slow ones
+SLOW = (SCHEME, WARM, "exact")
+
+
+def _greedy(jobs: JobsSnapshot) -> Floats:
+    """(T, N) job after job to the type where it runs fastest beside those already there."""
+    return cs.greedy(speeds(jobs), jobs.size, jobs.workers)
+
+
+def _equal_parts(jobs: JobsSnapshot) -> Floats:
+    """(T, N) equal parts of all workers: nothing is known of pairs, so that no job is in one."""
+    return np.asarray(policies.gandiva()(jobs).time.T)
+
+
+RULES: Mapping[str, Callable[[JobsSnapshot], Floats]] = {
+    GREEDY: _greedy,
+    "equal parts, Gavel's Gandiva": _equal_parts,
+}
+"""Method -> rule without a solver, which decides every round."""
+
+METHODS = (*ENGINES, *RULES)
 
 
 def drawn(
@@ -143,137 +170,172 @@ def _midway(rng: np.random.Generator, count: int, stay: float) -> Floats:
 
 
 @dataclass(eq=False)
-class Watched:
-    """Our warm policy, with what it took, and the snapshots of some decisions.
+class Compared:
+    """Our warm policy, beside which others decide some rounds that it has decided.
 
     Attributes:
-        policy: The policy.
-        sample: Decisions whose snapshots are kept.
-        rows: One row a decision.
-        kept: Snapshots with the decision made.
+        objective: Name of what is maximised.
+        policy: Ours.
+        others: Method -> rounds that it decides.
+        rows: Method -> one row a round that it decided.
+        before: The last round.
     """
 
+    objective: str
     policy: Policy
-    sample: frozenset[int]
-    rows: list[dict[str, float]] = field(default_factory=list)
-    kept: list[tuple[JobsSnapshot, Shares]] = field(default_factory=list)
+    others: Mapping[str, Collection[int]]
+    rows: dict[str, list[dict[str, float]]] = field(default_factory=lambda: {OURS: []})
+    before: JobsSnapshot | None = None
 
     def __call__(self, snapshot: JobsSnapshot) -> Shares:
-        """Decide, and note it."""
-        wall, core = time.perf_counter(), time.process_time()
+        """Decide, note it, and let the others decide."""
+        began = _clocks()
         found = self.policy(snapshot)
-        row = {"jobs": len(snapshot), "seconds": time.perf_counter() - wall}
-        row |= {"core s": time.process_time() - core, "value": found.value, "bound": found.bound}
-        if len(self.rows) in self.sample:
-            self.kept.append((snapshot, found))
-        self.rows.append(row)
+        own = self.rows[OURS]
+        own.append(_since(began) | self._judged(snapshot, found.value, found.bound))
+        for name, rounds in self.others.items():
+            if len(own) - 1 in rounds:
+                row = self._decided(name, snapshot, found.bound)
+                self.rows.setdefault(name, []).append(row)
+        self.before = snapshot
         return found
+
+    def _decided(self, name: str, snapshot: JobsSnapshot, bound: float) -> dict[str, float]:
+        """What another method makes of the round."""
+        if name in RULES:
+            began = _clocks()
+            x = RULES[name](snapshot)
+            taken = _since(began)
+            return taken | self._judged(snapshot, _value(self.objective, snapshot, x), bound)
+        start = None
+        if name == WARM and self.before is not None:
+            problem = OBJECTIVES[self.objective](self.before)
+            start = solve(problem, tolerance=TOLERANCE, threads=THREADS)
+        began = _clocks()
+        found = solve(
+            OBJECTIVES[self.objective](snapshot),
+            engine=ENGINES[name],
+            tolerance=TOLERANCE,
+            time_limit=LIMIT,
+            threads=THREADS,
+            start=start,
+        )
+        taken = _since(began) | {"ideal s": found.timings.ideal}
+        return taken | self._judged(snapshot, found.value, min(bound, found.bound))
+
+    def _judged(self, snapshot: JobsSnapshot, value: float, bound: float) -> dict[str, float]:
+        jobs = len(snapshot)
+        if self.objective == "max-min":
+            quality, unit = value / bound, abs(value)
+        else:
+            quality, unit = float(np.exp((value - bound) / jobs)), jobs
+        return {"jobs": jobs, "quality": quality, "gap": (bound - value) / unit}
+
+
+def _clocks() -> tuple[float, float]:
+    """Seconds of the clock, and of this process's and its ended children's cores."""
+    return time.perf_counter(), sum(os.times()[:4])
+
+
+def _since(began: tuple[float, float]) -> dict[str, float]:
+    wall, core = _clocks()
+    return {"seconds": wall - began[0], "core s": core - began[1]}
+
+
+def _value(objective: str, snapshot: JobsSnapshot, x: Floats) -> float:
+    """What (T, N) shares of time are worth."""
+    if objective == "max-min":
+        return float((_by_share(snapshot) * x).sum(axis=0).min())
+    return float(np.log((speeds(snapshot) * x).sum(axis=0)).sum())
 
 
 def simulate(
     objective: str,
     rounds: int,
-    sample: int,
+    others: Mapping[str, Collection[int]],
     *,
     jobs: int = JOBS,
     types: int = TYPES,
     between: float | None = None,
-) -> tuple[Watched, Run]:
-    """Run our warm policy for some rounds; every round decides."""
+) -> tuple[Compared, Run]:
+    """Run our warm policy for some rounds, all of which decide; others decide those that are named.
+
+    Args:
+        objective: Name of what is maximised.
+        rounds: Rounds of six minutes.
+        others: Method -> rounds that it decides.
+        jobs: Jobs at the begin, and as many stay.
+        types: Types of instances.
+        between: Mean seconds between arrivals; None: in proportion to DeDe's jobs.
+    """
     trace, cluster = drawn(rounds, jobs, types, between=between)
-    chosen = np.linspace(min(1, rounds - 1), rounds - 1, sample).round().astype(int).tolist()
     policy = solved(objective, OBJECTIVES[objective], engine="auto", warm=True, tolerance=TOLERANCE)
-    watched = Watched(policy, frozenset(chosen))
+    compared = Compared(objective, policy, others)
     done = run(
         trace,
         cluster,
-        watched,
+        compared,
         between_decisions=0.0,
         whole_steps=False,
-        on_progress=lambda step: len(watched.rows) >= rounds,
+        on_progress=lambda step: len(compared.rows[OURS]) >= rounds,
     )
-    return watched, done
+    return compared, done
 
 
 def rows(
     objective: str,
+    methods: Collection[str] = METHODS,
     rounds: int = ROUNDS,
-    sample: int = 3,
-    exact: int = 1,
+    some: int = SOME,
+    few: int = FEW,
     *,
     jobs: int = JOBS,
     types: int = TYPES,
 ) -> list[dict[str, object]]:
-    """One row a method: rounds, quality, gap and seconds a round."""
-    watched, done = simulate(objective, rounds, sample, jobs=jobs, types=types)
-    ours = pd.DataFrame(watched.rows[:rounds][1:] or watched.rows)
-    ours["quality"] = _quality(objective, ours["value"], ours["bound"], ours["jobs"])
-    found: list[dict[str, object]] = [_row(objective, "ours, warm", ours)]
+    """One row a method: how many rounds it decided, their quality, gap and seconds.
+
+    Args:
+        objective: Name of what is maximised.
+        methods: Who decides beside ours.
+        rounds: Rounds of six minutes.
+        some: Rounds that engines decide.
+        few: Rounds that slow ones decide.
+        jobs: Jobs at the begin, and as many stay.
+        types: Types of instances.
+    """
+    simulate(objective, 2, dict.fromkeys(methods, (1,)), jobs=70, types=8)  # compiles
+    others = {name: _spread(name, rounds, some, few) for name in methods}
+    compared, done = simulate(objective, rounds, others, jobs=jobs, types=types)
+    compared.rows[OURS] = compared.rows[OURS][1:rounds] or compared.rows[OURS]  # the first is cold
+    found = [_row(objective, name, pd.DataFrame(own)) for name, own in compared.rows.items()]
     found[0] |= {"fewest jobs": int(done.active.min()), "most jobs": int(done.active.max())}
-    for name, engine in BASELINES.items():
-        judged = watched.kept[: exact if name == "exact" else sample]
-        table = [_alone(objective, snapshot, best, engine) for snapshot, best in judged]
-        if table:
-            found.append(_row(objective, name, pd.DataFrame(table)))
-    table = [_greedy(objective, snapshot, best) for snapshot, best in watched.kept]
-    found.append(_row(objective, "greedy, as Gandiva", pd.DataFrame(table)))
     return found
 
 
-def _alone(
-    objective: str, snapshot: JobsSnapshot, best: Shares, engine: str | Engine
-) -> dict[str, float]:
-    """What an engine makes of a round, without a start."""
-    wall, core = time.perf_counter(), time.process_time()
-    found = solve(
-        OBJECTIVES[objective](snapshot),
-        engine=engine,
-        tolerance=TOLERANCE,
-        time_limit=LIMIT,
-        threads=THREADS,
-    )
-    return {
-        "seconds": time.perf_counter() - wall,
-        "core s": time.process_time() - core,
-        "ideal s": found.timings.ideal,
-    } | _judged(objective, found.value, min(best.bound, found.bound), len(snapshot))
-
-
-def _greedy(objective: str, snapshot: JobsSnapshot, best: Shares) -> dict[str, float]:
-    """Job after job to the type where it runs fastest beside those already there."""
-    wall, core = time.perf_counter(), time.process_time()
-    x = cs.greedy(speeds(snapshot), snapshot.size, snapshot.workers)
-    taken = {"seconds": time.perf_counter() - wall, "core s": time.process_time() - core}
-    if objective == "max-min":
-        value = float((_by_share(snapshot) * x).sum(axis=0).min())
-    else:
-        value = float(np.log((speeds(snapshot) * x).sum(axis=0)).sum())
-    return taken | _judged(objective, value, best.bound, len(snapshot))
-
-
-def _judged(objective: str, value: float, bound: float, jobs: int) -> dict[str, float]:
-    quality = np.asarray(_quality(objective, np.array(value), np.array(bound), np.array(jobs)))
-    return {"quality": quality.item(), "value": value, "bound": bound, "jobs": jobs}
-
-
-def _quality(objective: str, value: Numbers, bound: Numbers, jobs: Numbers) -> Numbers:
-    return value / bound if objective == "max-min" else np.exp((value - bound) / jobs)
+def _spread(name: str, rounds: int, some: int, few: int) -> Collection[int]:
+    """The rounds that a method decides."""
+    if name in RULES:
+        return range(rounds)
+    count = few if name in SLOW else some
+    chosen = np.linspace(min(1, rounds - 1), rounds - 1, count).round().astype(int)
+    return set(chosen.tolist())
 
 
 def _row(objective: str, name: str, table: pd.DataFrame) -> dict[str, object]:
-    unit = table["value"].abs() if objective == "max-min" else table["jobs"]
-    ideal = float(table["ideal s"].mean()) if "ideal s" in table else float("nan")
+    mean, spread = table.mean(), table.std()
     return {
         "objective": objective,
         "method": name,
         "rounds": len(table),
-        "quality": float(table["quality"].mean()),
+        "quality": float(mean["quality"]),
+        "quality sd": float(spread["quality"]),
         "worst quality": float(table["quality"].min()),
-        "gap": float(((table["bound"] - table["value"]) / unit).mean()),
-        "seconds": float(table["seconds"].mean()),
+        "gap": float(mean["gap"]),
+        "seconds": float(mean["seconds"]),
         "most seconds": float(table["seconds"].max()),
-        "core s": float(table["core s"].mean()),
-        "ideal s": ideal,
+        "core s": float(mean["core s"]),
+        "core s sd": float(spread["core s"]),
+        "ideal s": float(mean.get("ideal s", np.nan)),
     }
 
 
@@ -283,14 +345,14 @@ def day(rounds: int = DAY, objective: str = "max-min") -> dict[str, object]:
     Jobs come every 0.864 s and 4,000 are there at a time, so each stays for an hour. The first
     round, which compiles and starts cold, is left out.
     """
-    watched, done = simulate(objective, rounds, 0, jobs=4_000, types=1_000, between=0.864)
-    table = pd.DataFrame(watched.rows[1:rounds])
+    compared, done = simulate(objective, rounds, {}, jobs=4_000, types=1_000, between=0.864)
+    table = pd.DataFrame(compared.rows[OURS][1:rounds])
     own = float(done.overhead_seconds[1:].mean())
     return {
         "objective": objective,
         "rounds": len(table),
         "jobs there": float(table["jobs"].mean()),
-        "gap": float(((table["bound"] - table["value"]) / table["value"].abs()).mean()),
+        "gap": float(table["gap"].mean()),
         "policy s": float(table["seconds"].mean()),
         "policy core s": float(table["core s"].mean()),
         "simulator s": own,

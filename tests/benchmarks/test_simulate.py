@@ -12,6 +12,7 @@ import pytest
 from benchmarks.simulate import (
     cost,
     dede,
+    dede_page,
     gavel,
     makespan,
     order,
@@ -234,13 +235,29 @@ def test_speeds_are_measured() -> None:
 
 @pytest.mark.parametrize("objective", ["max-min", "proportional"])
 def test_dedes_cluster_is_decided_by_all_methods(objective: str) -> None:
-    found = pd.DataFrame(dede.rows(objective, 4, 2, jobs=70, types=12)).set_index("method")
-    assert set(found.index) == {"ours, warm", *dede.BASELINES, "greedy, as Gandiva"}
-    assert found["quality"][["ours, warm", "ours, cold", "exact"]].min() > 1 - 2e-4
-    assert found["quality"]["greedy, as Gandiva"] < found["quality"]["ours, warm"] - 0.1
+    table = dede.rows(objective, rounds=4, some=2, few=1, jobs=70, types=12)
+    found = pd.DataFrame(table).set_index("method")
+    assert set(found.index) == {dede.OURS, *dede.METHODS}
+    assert found.loc[["ours, cold", "exact", "greedy, as Gandiva"], "rounds"].tolist() == [2, 1, 4]
+    assert found["quality"][[dede.OURS, "ours, cold", "exact"]].min() > 1 - 2e-4
+    assert found["quality"]["greedy, as Gandiva"] < found["quality"][dede.OURS] - 0.1
     assert found["quality"]["POP-64"] < found["quality"]["POP-4"] < 1.0
+    assert found["quality"][["DeDe's scheme", dede.WARM]].min() > 0.9
     assert (found["worst quality"] <= found["quality"]).all()
     assert (found["quality"] < 1 + 1e-9).all()
+    assert found["quality sd"].isna().tolist() == (found["rounds"] == 1).tolist()
+    shown = dede_page.shown(dede_page.of(pd.DataFrame(table), objective), objective)
+    assert shown["method"].tolist() == [dede.OURS, *dede.METHODS]
+    assert len(dede_page.page(pd.DataFrame(table)).splitlines()) > len(shown)
+
+
+def test_equal_parts_give_every_job_its_equal_share() -> None:
+    compared, _ = dede.simulate(
+        "max-min", 2, {"equal parts, Gavel's Gandiva": (1,)}, jobs=40, types=8
+    )
+    assert compared.before is not None
+    x = dede.RULES["equal parts, Gavel's Gandiva"](compared.before)
+    assert dede._value("max-min", compared.before, x) == pytest.approx(1.0)
 
 
 def test_dedes_cluster_has_the_published_size() -> None:

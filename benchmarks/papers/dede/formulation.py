@@ -64,7 +64,7 @@ def splitting(quick: bool) -> Outcome:
 
 
 def admm(quick: bool) -> Outcome:
-    """Equations 5, 6, 8 and 9 run as written, each subproblem by Clarabel, beside ours."""
+    """Equations 5 to 9 run as written, each subproblem by Clarabel, beside ours."""
     speed, size, capacity = drawn(3, 6)
     steps = 60 if quick else _STEPS
     trace = _as_written(speed, size, capacity, steps)
@@ -248,7 +248,7 @@ ITEMS = (
         splitting,
     ),
     Item(
-        "equations 5, 6, 8 and 9",
+        "equations 5 to 9",
         "Scaled ADMM alternates a problem a resource and a problem a demand, and converges.",
         "converges",
         'wl.solve(problem, engine=wl.engines.ADMM(mode="paper"))',
