@@ -16,31 +16,6 @@ from walras.domains import traffic_engineering as te
 from walras.types import Floats
 
 
-def introduction(quick: bool) -> Outcome:
-    """Section 1: a job asks for another number of devices on each type; jobs have weights."""
-    worst = 0.0
-    for seed in range(2 if quick else 10):
-        speed, size, capacity = drawn(5, 30, seed)
-        rng = np.random.default_rng((seed, 1))
-        asked = size * rng.choice([1.0, 2.0, 4.0], speed.shape)  # (types, jobs)
-        weight = rng.uniform(0.5, 2.0, speed.shape[1])
-        x = cp.Variable(speed.shape, nonneg=True)
-        gain = cp.sum(cp.multiply(speed * weight, x))
-        rules = [cp.sum(cp.multiply(asked, x), axis=1) <= capacity, cp.sum(x, axis=0) <= 1]
-        best = float(cp.Problem(cp.Maximize(gain), rules).solve(cp.HIGHS))
-        ours = wl.solve(cs.total_throughput(speed, asked, capacity, weight), tolerance=1e-9)
-        worst = max(worst, abs(ours.value / best - 1.0))
-    # 0.8 and 2.4 GPU hours are what 0.4 hours on 2 A100 and 0.6 hours on 4 V100 take
-    printed = wl.solve(cs.total_throughput([[50.0], [20.0]], [[2.0], [4.0]], [0.8, 2.4]))
-    off = abs(printed.value - 32.0)
-    return Outcome(
-        f"its job: {printed.value:.1f} tokens/s from shares "
-        f"{', '.join(f'{share:.1f}' for share in printed.x[:, 0])}; 5 types, 30 weighted jobs: "
-        f"{worst:.0e} from HiGHS",
-        verdict_if(worst < 1e-7 and off < 1e-6),
-    )
-
-
 def by_source(quick: bool) -> Outcome:
     """Section 5.2: the subproblem of each demand alone, and of all that have one source."""
     network, demand, _ = _network(quick=quick)
@@ -236,14 +211,6 @@ def one_by_one(quick: bool) -> Outcome:
 
 
 ITEMS = (
-    Item(
-        "section 1, example",
-        "A job asks for another number of GPUs on each type: 0.4 hours on 2 A100 at 50 tokens/s "
-        "and 0.6 on 4 V100 at 20. Weights tell jobs apart.",
-        "32 tokens/s by these numbers",
-        "cs.total_throughput(speed, size, capacity, weight), with size by type and job",
-        introduction,
-    ),
     Item(
         "section 5.1",
         "Max-min and proportional fairness of a cluster, as programs.",
