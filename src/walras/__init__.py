@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from walras.problem import Problem
     from walras.saving import load
     from walras.separable import Leximin, Separable
+    from walras.session import Session
     from walras.solution import Solution
     from walras.solving import solve
     from walras.status import Status
@@ -52,6 +53,7 @@ _HOME = {
     "Status": "walras.status",
     "Ray": "walras.executors.ray",
     "Separable": "walras.separable",
+    "Session": "walras.session",
     "Leximin": "walras.separable",
     "__version__": "walras.version",
     "load": "walras.saving",
@@ -104,6 +106,7 @@ __all__ = [
     "Problem",
     "Ray",
     "Separable",
+    "Session",
     "Solution",
     "Status",
     "StoppedError",

@@ -18,7 +18,7 @@ from walras.settings import Start
 from walras.solution import Solution
 from walras.types import Floats, Longs
 
-Earlier = Solution | pd.DataFrame | npt.ArrayLike
+Earlier = Solution | Start | pd.DataFrame | npt.ArrayLike
 
 
 def start_from(problem: Separable, earlier: Earlier) -> Start:
@@ -30,7 +30,7 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
             same; a frame with resources as index and demands as columns, by name likewise (where no
             entry has a resource, such as flows on paths, one row an entry by its name); or an
             array, (entries,) or (resources, demands), NaN where nothing is known, such as a learned
-            guess.
+            guess; or a start that is matched already.
 
     Returns:
         The start, in the entries of the new problem.
@@ -49,6 +49,8 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
         >>> start.x.shape
         (4,)
     """
+    if isinstance(earlier, Start):
+        return earlier
     if isinstance(earlier, pd.DataFrame):
         if not np.any(problem.resource >= 0) and list(earlier.columns) == ["amount"]:
             return _bare(problem, _by_entry_name(problem, earlier))
@@ -81,7 +83,7 @@ def check_start(start: object) -> None:
         >>> from walras.start import check_start
         >>> check_start(None)
     """
-    known = start is None or isinstance(start, Solution | pd.DataFrame | list | tuple)
+    known = start is None or isinstance(start, Solution | Start | pd.DataFrame | list | tuple)
     if not known and not hasattr(start, "__array__"):
         raise InputError(
             f"is a {type(start).__name__}",
