@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import cvxpy as cp
@@ -21,6 +22,55 @@ from walras.status import Status
 NO_PAIRS = cs.Pairs([], [], np.zeros((0, 2, 3)))
 
 
+ENTITY, WEIGHT = [0, 1, 2, 0, 1, 2, 0, 1], [1.0, 2.0, 0.5]
+
+
+class _Cluster:
+    """A direct statement, compiled once: base, pace and capacities are parameters."""
+
+    def __init__(self, data: Data, pairs: cs.Pairs = NO_PAIRS) -> None:
+        y, used, (_, *rules) = stated(data, pairs)
+        self.data, n = data, len(data.size)
+        self.base, self.pace, self.one = (cp.Parameter(n) for _ in range(3))
+        self.gpus, t = cp.Parameter(len(data.capacity), value=data.capacity), cp.Variable()
+        rules = [used <= self.gpus, *rules]
+        self.rise_problem = cp.Problem(
+            cp.Maximize(t), [*rules, y >= self.base + cp.multiply(self.pace, t)]
+        )
+        self.most_problem = cp.Problem(cp.Maximize(self.one @ y), [*rules, y >= self.base])
+
+    def rise(self, base: np.ndarray, pace: np.ndarray) -> tuple[float, np.ndarray]:
+        """How far all rise, -inf where the base is out of reach; prices of the GPUs."""
+        self.base.value, self.pace.value = base, pace
+        rise = self.rise_problem.solve(cp.HIGHS)
+        return float(rise), np.asarray(self.rise_problem.constraints[0].dual_value)
+
+    def most(self, base: np.ndarray, job: int) -> float:
+        """The most that a job can have where all have their base."""
+        self.base.value, self.one.value = base, np.eye(len(base))[job]
+        return float(self.most_problem.solve(cp.HIGHS))
+
+    def levels(
+        self, entity: list[int], weight: list[float], fifo: list[bool]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
+        """Base, pace and rise of each level; who can rise is asked of one problem a job."""
+        n = len(entity)
+        base, stopped = np.zeros(n), np.zeros(n, dtype=bool)
+        while not stopped.all():
+            pace = np.zeros(n)
+            for e, whole in enumerate(weight):
+                mine = [j for j in range(n) if entity[j] == e and not stopped[j]]
+                mine = mine[:1] if fifo[e] else mine
+                total = sum(self.data.weight[j] for j in mine)
+                for j in mine:
+                    pace[j] = whole * self.data.weight[j] / total
+            rise, _ = self.rise(base, pace)
+            yield base, pace, rise
+            base = base + rise * pace
+            for j in np.flatnonzero(pace).tolist():
+                stopped[j] = self.most(base - 1e-7, j) <= base[j] + 1e-4
+
+
 def _stated(
     data: Data,
     entity: list[int],
@@ -28,25 +78,23 @@ def _stated(
     fifo: list[bool],
     pairs: cs.Pairs = NO_PAIRS,
 ) -> np.ndarray:
-    """Throughputs by the definition: who can rise is asked of one linear problem a job."""
-    n = len(entity)
-    y, _, fits = stated(data, pairs)
-    base, stopped = np.zeros(n), np.zeros(n, dtype=bool)
-    while not stopped.all():
-        pace = np.zeros(n)
-        for e, whole in enumerate(weight):
-            mine = [j for j in range(n) if entity[j] == e and not stopped[j]]
-            mine = mine[:1] if fifo[e] else mine
-            total = sum(data.weight[j] for j in mine)
-            for j in mine:
-                pace[j] = whole * data.weight[j] / total
-        t = cp.Variable()
-        rise = cp.Problem(cp.Maximize(t), [*fits, y >= base + t * pace]).solve(cp.HIGHS)
-        base = base + rise * pace
-        for j in np.flatnonzero(pace).tolist():
-            most = cp.Problem(cp.Maximize(y[j]), [*fits, y >= base - 1e-7]).solve(cp.HIGHS)
-            stopped[j] = most <= base[j] + 1e-4
-    return base
+    """Throughputs by the definition."""
+    *_, (base, pace, rise) = _Cluster(data, pairs).levels(entity, weight, fifo)
+    return base + rise * pace
+
+
+def _filled(data: Data, fifo: list[bool], pairs: cs.Pairs | None, engine: str) -> cs.Hierarchy:
+    return cs.hierarchical(
+        data.throughput,
+        data.size,
+        data.capacity,
+        ENTITY,
+        data.weight,
+        entity_weight={str(e): weight for e, weight in enumerate(WEIGHT)},
+        inside={str(e): "fifo" if first else "fairness" for e, first in enumerate(fifo)},
+        engine=engine,
+        pairs=pairs,
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -54,22 +102,12 @@ def _stated(
 @pytest.mark.parametrize("engine", ["exact", "interior"])
 def test_agrees_with_its_definition(seed: int, fifo: list[bool], engine: str) -> None:
     data = draw(seed, m=3, n=8)
-    entity, weight = [0, 1, 2, 0, 1, 2, 0, 1], [1.0, 2.0, 0.5]
-    found = cs.hierarchical(
-        data.throughput,
-        data.size,
-        data.capacity,
-        entity,
-        data.weight,
-        entity_weight={"0": 1.0, "1": 2.0, "2": 0.5},
-        inside={str(e): "fifo" if first else "fairness" for e, first in enumerate(fifo)},
-        engine=engine,
-    )
-    wanted = _stated(data, entity, weight, fifo)
+    found = _filled(data, fifo, None, engine)
+    wanted = _stated(data, ENTITY, WEIGHT, fifo)
     assert found.throughput == pytest.approx(wanted, rel=1e-4, abs=1e-4)
     assert cs.evaluate(data.throughput, data.size, data.capacity, found.x).violation <= 1e-8
     assert found.entities == ("0", "1", "2")
-    sums = [found.throughput[[j for j in range(8) if entity[j] == e]].sum() for e in range(3)]
+    sums = [found.throughput[[j for j in range(8) if ENTITY[j] == e]].sum() for e in range(3)]
     assert found.entity == pytest.approx(sums)
     assert all(level.rise <= level.bound for level in found.levels)
     if engine == "exact":  # the interior engine may leave a gap where few allocations are left
@@ -81,20 +119,36 @@ def test_agrees_with_its_definition(seed: int, fifo: list[bool], engine: str) ->
 @pytest.mark.parametrize("fifo", [[False, False, False], [True, False, True]])
 def test_pairs_share_devices(seed: int, fifo: list[bool]) -> None:
     data, pairs = drawn(seed)
-    entity, weight = [0, 1, 2, 0, 1, 2, 0, 1], [1.0, 2.0, 0.5]
-    found = cs.hierarchical(
-        data.throughput,
-        data.size,
-        data.capacity,
-        entity,
-        data.weight,
-        entity_weight={"0": 1.0, "1": 2.0, "2": 0.5},
-        inside={str(e): "fifo" if first else "fairness" for e, first in enumerate(fifo)},
-        pairs=pairs,
-    )
-    wanted = _stated(data, entity, weight, fifo, pairs)
+    found = _filled(data, fifo, pairs, "exact")
+    wanted = _stated(data, ENTITY, WEIGHT, fifo, pairs)
     assert found.throughput == pytest.approx(wanted, rel=1e-4, abs=1e-4)
     assert found.status == Status.OPTIMAL
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_prices_of_a_level_are_what_one_more_gpu_brings(shared: bool) -> None:
+    """They are cvxpy's, level by level, and between the one-sided differences of the rise.
+
+    What earlier levels gave is out of reach with fewer GPUs, so the last one is beyond price there.
+    With a base that is lower by a ten-millionth, the duals are unique.
+    """
+    data, pairs = drawn(2) if shared else (draw(2, m=3, n=8), NO_PAIRS)
+    fifo, step = [True, False, True], 1e-3
+    found = _filled(data, fifo, pairs if shared else None, "exact")
+    direct = _Cluster(data, pairs)
+    levels = list(direct.levels(ENTITY, WEIGHT, fifo))
+    for level, (base, pace, rise) in zip(found.levels, levels, strict=True):
+        _, duals = direct.rise(base * (1.0 - 1e-7), pace)
+        assert level.prices == pytest.approx(duals, rel=1e-3, abs=1e-6)
+        for i, price in enumerate(level.prices):
+            slopes = []
+            for way in (step, -step):
+                direct.gpus.value = data.capacity + way * (np.arange(3) == i)
+                slopes.append((direct.rise(base, pace)[0] - rise) / way)
+            assert slopes[0] - 1e-4 <= price <= slopes[1] + 1e-4
+        direct.gpus.value = data.capacity
+    assert len(found.levels) > 2
+    assert all(level.prices.max() > 0.01 for level in (found.levels[0], found.levels[-1]))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -35,6 +35,8 @@ class WaterLevel:
     Attributes:
         rise: How far the entities rose, in throughput a unit of weight.
         bound: What no allocation that keeps the levels before exceeds.
+        prices: (resources,) how much further the level rises for one more GPU of each type, while
+            the jobs keep what the levels before gave them.
         stopped: (jobs,) which jobs cannot rise further.
 
     Example:
@@ -42,10 +44,13 @@ class WaterLevel:
         >>> found = cs.hierarchical([[1.0, 0.2]], [1, 1], [1], entity=["a", "b"])
         >>> [(round(level.rise, 3), level.stopped.tolist()) for level in found.levels]
         [(0.167, [True, True])]
+        >>> found.levels[0].prices.round(3)
+        array([0.167])
     """
 
     rise: float
     bound: float
+    prices: Floats
     stopped: Bools
 
 
@@ -147,7 +152,8 @@ def hierarchical(
         reached = -rows.activity(problem, "throughput", x)
         base = np.minimum(base + rise * pace, reached)
         stopped = stopped | groups.held(found, pace, base)
-        levels.append(WaterLevel(rise, max(found.bound, rise), stopped))
+        prices = found.prices["capacity"]
+        levels.append(WaterLevel(rise, max(found.bound, rise), prices, stopped))
         height = sum(level.rise for level in levels)  # a late level may rise by nothing
         near = found.certificate.violation <= _SLACK
         proved &= near and levels[-1].bound - rise <= _GAP * height

@@ -36,15 +36,21 @@ class ThroughputPerCost:
         throughput: Weighted throughput of all jobs.
         cost: Cost a second.
         x: (resources, jobs) shares of time.
+        prices: (resources,) how much the ratio rises for one more GPU of each type; 0 without
+            floors, as the best pair of a job and a type has the best ratio alone.
+        floor_prices: (jobs,) how much the ratio falls for a unit of throughput more in each floor.
         status: ``optimal`` where the gap is within the tolerance.
-        solution: The last linear problem, throughput less cost at the bound's price, solved.
+        solution: The linear problem that gave ``x``, throughput less cost at a price, solved.
         tolerance: The relative gap that was asked for.
 
     Example:
         >>> from walras.domains import cluster_scheduling as cs
-        >>> found = cs.throughput_per_cost([[4.0, 3.0], [1.0, 1.0]], [1, 1], [1, 1], cost=[2, 1])
+        >>> speed, money = [[4.0, 3.0], [1.0, 1.0]], [2, 1]
+        >>> found = cs.throughput_per_cost(speed, [1, 1], [1, 1], money, floor=[0, 1])
         >>> round(found.value, 3), found.x.round(3).tolist()
-        (2.0, [[1.0, 0.0], [0.0, 0.0]])
+        (1.833, [[0.667, 0.333], [0.0, 0.0]])
+        >>> found.prices.round(3), found.floor_prices.round(3)
+        (array([0.167, 0.   ]), array([0.   , 0.167]))
     """
 
     value: float
@@ -52,6 +58,8 @@ class ThroughputPerCost:
     throughput: float
     cost: float
     x: Floats
+    prices: Floats
+    floor_prices: Floats
     status: Status
     solution: Solution
     tolerance: float
@@ -80,7 +88,9 @@ def throughput_per_cost(
     ratio is its root: an allocation of positive F improves the ratio, which is the next price
     (Dinkelbach, 1967), and where ``F(r) <= e`` no ratio is above ``r + e / least``, with the least
     cost at which the floors can be kept. Without floors the best job on its best type has the best
-    ratio alone. Source: Narayanan et al., OSDI 2020 (section 4.2, with service-level objectives).
+    ratio alone. As F is 0 at the best ratio whatever the capacities and floors are, the ratio's
+    price of a row is the row's price in that problem over the cost. Source: Narayanan et al., OSDI
+    2020 (section 4.2, with service-level objectives).
 
     Args:
         throughput: (resources, jobs) work per second; 0 where a job cannot run.
@@ -142,18 +152,19 @@ class _Case:
         bound, value = float(np.max(self.gain / self.price)), 0.0
         if cheapest <= 0.0:  # nothing was promised: the pairs of the best ratio alone, as they fit
             found = self._at(bound * (1.0 - sharp), engine, sharp)
-            return self._result(found, bound, tolerance)
+            return self._result(found, self._at(bound, engine, sharp), bound, tolerance)
         best = least
         for _ in range(_STEPS):
             found = self._at(value, engine, sharp)
             bound = min(bound, value + max(found.bound, 0.0) / cheapest)
             ratio = self._ratio(found.entries)
-            if ratio <= value * (1.0 + _ROUNDING):
+            # The last problem is one at the best ratio, whose prices are the ratio's.
+            last = ratio <= value * (1.0 + _ROUNDING) or bound - value <= tolerance * bound
+            if ratio > value:
+                best, value = found, ratio
+            if last:
                 break
-            best, value = found, ratio
-            if bound - value <= tolerance * bound:
-                break
-        return self._result(best, bound, tolerance)
+        return self._result(best, found, bound, tolerance)
 
     def _at(self, price: float, engine: str, tolerance: float) -> Solution:
         """The most throughput less cost at a price."""
@@ -164,15 +175,21 @@ class _Case:
         paid = float(self.price @ x)
         return float(self.gain @ x) / paid if paid > 0.0 else 0.0
 
-    def _result(self, found: Solution, bound: float, tolerance: float) -> ThroughputPerCost:
-        value = self._ratio(found.entries)
+    def _result(
+        self, found: Solution, last: Solution, bound: float, tolerance: float
+    ) -> ThroughputPerCost:
+        value, cost = self._ratio(found.entries), float(self.price @ found.entries)
         short = found.status if found.status == Status.INTERRUPTED else Status.INACCURATE
+        families = {family.name for family in self.base.rows.families}
+        none = np.zeros(len(self.base.demand_names))
         return ThroughputPerCost(
             value=value,
             bound=max(bound, value),
             throughput=float(self.gain @ found.entries),
-            cost=float(self.price @ found.entries),
+            cost=cost,
             x=found.x,
+            prices=last.prices["capacity"] / cost,
+            floor_prices=last.prices["floor"] / cost if "floor" in families else none,
             status=Status.OPTIMAL if bound - value <= tolerance * bound else short,
             solution=found,
             tolerance=tolerance,
