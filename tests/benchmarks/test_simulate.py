@@ -27,7 +27,7 @@ from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.tables import Tables
 
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 
 
 @pytest.mark.real_data("gavel", "gavel_traces")
@@ -166,7 +166,7 @@ def test_the_released_fifo_overbooks_the_last_type() -> None:
         ["a", "b", "c"], speed=np.ones((3, 2)), workers=[2, 1], types=("k80", "v100")
     )
     found = released_fifo(1)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.time[0, 1] > 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from walras import InputError
 from walras.policies import allox
-from walras.rounds import JobsSnapshot, Shares, check_shares
+from walras.rounds import JobsSnapshot, Shares, check
 
 
 def _least(seconds: list[list[float]], workers: list[int]) -> float:
@@ -40,7 +40,7 @@ def test_the_sum_of_completion_times_is_the_least(seed: int) -> None:
         seconds = (jobs.left[:, None] / jobs.speed).tolist()
     found = allox()(jobs)
     assert found.value == pytest.approx(_least(seconds, [1, 2]))
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert (found.time.sum(axis=1) > 0).sum() <= 3
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from walras import InputError
 from walras.policies import fifo
-from walras.rounds import JobsSnapshot, Shares, check_shares
+from walras.rounds import JobsSnapshot, Shares, check
 
 SPEED = [[1.0, 3.0], [1.0, 2.0], [5.0, 1.0]]
 
@@ -35,7 +35,7 @@ def test_by_speed_each_in_turn_takes_its_fastest_free_type() -> None:
     jobs = JobsSnapshot.of(["a", "b", "c"], speed=SPEED, workers=[1, 1])
     found = fifo(by_speed=True)(jobs)
     assert found.time.tolist() == [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.policy == "fifo by speed"
 
 
@@ -58,7 +58,7 @@ def _six(gain: float) -> JobsSnapshot:
 
 def test_jobs_that_wait_join_the_best_partner_in_order() -> None:
     found = fifo(by_speed=True, sharing=True)(_six(1.6))
-    assert check_shares(_six(1.6), found) == []
+    assert check(_six(1.6), found) == []
     assert found.pair.tolist() == [[1, 2], [0, 3]]  # gains of 1.7 each, above 1.6 and 1.2
     assert not found.time.any()
     assert found.pair_time.tolist() == [[1.0], [1.0]]

@@ -11,7 +11,7 @@ from tests.policies.drawn import best_with_pairs, random_jobs, sharing_jobs
 from walras import InputError
 from walras.domains import cluster_scheduling
 from walras.policies import finish_time_fairness
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 
 
 @pytest.mark.parametrize("by_speed", [False, True])
@@ -19,7 +19,7 @@ from walras.rounds import JobsSnapshot, check_shares
 def test_decisions_are_good_and_proved(seed: int, by_speed: bool) -> None:
     jobs = random_jobs(seed)
     found = finish_time_fairness(by_speed)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.gap < 1e-3
     assert found.blind is not by_speed
 
@@ -29,7 +29,7 @@ def test_no_ratio_is_below_the_bound_with_pairs(seed: int) -> None:
     """A ratio r is within reach where all rates y_j >= left_j / (r alone_j - elapsed_j) are."""
     jobs = sharing_jobs(seed)
     found = finish_time_fairness(sharing=True)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.bound <= found.value <= found.bound * (1 + 1e-3)
     alone, elapsed = found.notes["left"] / found.notes["rate"], jobs.at - jobs.arrival
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.policies.drawn import sharing_jobs
 
 from walras.policies import gandiva
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 
 _SEEN = ("size", "weight", "arrival", "steps", "left", "received", "speed", "group")
 _BY_JOB = (*_SEEN, "deadline", "attempt")
@@ -32,7 +32,7 @@ def test_shares_are_good(seed: int) -> None:
     policy, jobs = gandiva(seed), sharing_jobs(seed, n=12)
     for _ in range(3):
         found = policy(jobs)
-        assert check_shares(jobs, found) == []
+        assert check(jobs, found) == []
         stay = np.flatnonzero(np.arange(len(jobs)) != seed % len(jobs))
         jobs = replace(
             jobs,

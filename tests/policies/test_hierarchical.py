@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from tests.policies.drawn import random_jobs
 
 from walras.policies import hierarchical
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 from walras.types import Floats
 
 # Printed with three decimals by ``hierarchical.ipynb`` of stanford-futuredata/gavel at 2271544:
@@ -38,7 +38,7 @@ def _published(jobs: int) -> JobsSnapshot:
 def _throughput(jobs: JobsSnapshot, *, by_speed: bool) -> Floats:
     weights = {f"entity {k}": k + 1 for k in range(4)}
     found = hierarchical(entity_weight=weights, by_speed=by_speed)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.gap < 1e-6
     speed = jobs.speed / jobs.speed.mean(axis=1, keepdims=True) if by_speed else jobs.fits
     return np.asarray((speed * found.time).sum(axis=1))
@@ -76,7 +76,7 @@ def test_entities_are_named_by_job_or_class_and_may_be_first_come() -> None:
         {"a": "x", "job": "y"}, {"x": 3, "z": 1}, inside={"y": "fifo", "z": "fifo"}
     )
     assert policy(jobs).time[:, 0] == pytest.approx([0.75, 0.25, 0.0], abs=1e-6)
-    assert check_shares(random_jobs(1), hierarchical()(random_jobs(1))) == []
+    assert check(random_jobs(1), hierarchical()(random_jobs(1))) == []
 
 
 def test_no_jobs_need_no_solver() -> None:

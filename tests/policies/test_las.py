@@ -9,7 +9,7 @@ from tests.policies.drawn import best_with_pairs, random_jobs, sharing_jobs
 
 from walras import InputError
 from walras.policies import las
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 
 
 def _stated(jobs: JobsSnapshot, *, by_speed: bool) -> float:
@@ -29,7 +29,7 @@ def _stated(jobs: JobsSnapshot, *, by_speed: bool) -> float:
 def test_the_least_service_is_the_best(seed: int, by_speed: bool, engine: str | None) -> None:
     jobs = random_jobs(seed)
     found = las(by_speed, engine=engine)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.value == pytest.approx(_stated(jobs, by_speed=by_speed), rel=1e-6)
     assert found.gap < 1e-6
     assert found.blind is not by_speed
@@ -45,7 +45,7 @@ def test_no_jobs_need_no_solver() -> None:
 def test_pairs_raise_the_least_service_to_its_best(seed: int, engine: str | None) -> None:
     jobs = sharing_jobs(seed)
     found = las(by_speed=True, sharing=True, engine=engine)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     mean = jobs.speed @ jobs.workers / jobs.workers.sum()
     best = best_with_pairs(jobs, jobs.size / mean / jobs.weight)
     assert found.value == pytest.approx(best, rel=1e-6)

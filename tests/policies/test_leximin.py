@@ -10,7 +10,7 @@ from tests.policies.drawn import random_jobs
 from walras import InputError
 from walras.policies import leximin
 from walras.policies.solved import relative_service
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 from walras.types import Floats
 
 
@@ -50,7 +50,7 @@ def _levels(jobs: JobsSnapshot) -> Floats:
 def test_levels_are_those_of_single_programs(seed: int) -> None:
     jobs = random_jobs(seed, n=6)
     found = leximin()(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     service = (relative_service(jobs, by_speed=True) * found.time).sum(axis=1) / jobs.weight
     assert np.sort(service) == pytest.approx(np.sort(_levels(jobs)), rel=1e-4)
 

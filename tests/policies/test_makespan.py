@@ -8,7 +8,7 @@ import pytest
 from tests.policies.drawn import best_with_pairs, random_jobs, sharing_jobs
 
 from walras.policies import makespan
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -19,7 +19,7 @@ def test_the_makespan_is_the_least(seed: int) -> None:
     within = [cp.sum(x, axis=1) <= 1, jobs.size @ x <= jobs.workers]
     stated = cp.Problem(cp.Maximize(cp.min(rate / jobs.left)), within).solve(solver="HIGHS")
     found = makespan()(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.value == pytest.approx(1 / float(stated), rel=1e-5)
     assert found.bound <= found.value * (1 + 1e-9)
     assert found.gap < 1e-5
@@ -29,7 +29,7 @@ def test_the_makespan_is_the_least(seed: int) -> None:
 def test_pairs_make_it_less(seed: int) -> None:
     jobs = sharing_jobs(seed)
     found = makespan(sharing=True)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.value == pytest.approx(1 / best_with_pairs(jobs, 1 / jobs.left), rel=1e-5)
     assert found.gap < 1e-5
 

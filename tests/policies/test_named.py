@@ -11,7 +11,7 @@ from tests.policies.drawn import random_jobs
 
 from walras import DataError, InputError
 from walras.policies import NAMED, named
-from walras.rounds import check_shares
+from walras.rounds import check
 
 MINE = '''"""A policy."""
 import numpy as np
@@ -38,7 +38,7 @@ def test_every_policy_decides(name: str) -> None:
         with pytest.raises(InputError):
             named(name)(jobs)
         return
-    assert check_shares(jobs, named(name)(jobs)) == []
+    assert check(jobs, named(name)(jobs)) == []
 
 
 def test_a_function_of_a_file_is_a_policy(tmp_path: Path) -> None:

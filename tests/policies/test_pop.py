@@ -8,7 +8,7 @@ from tests.policies.drawn import random_jobs
 from walras import InputError
 from walras.policies import pop
 from walras.policies.objectives import OBJECTIVES
-from walras.rounds import check_shares
+from walras.rounds import check
 
 
 @pytest.mark.parametrize("objective", ["max_min", "proportional_fairness"])
@@ -20,7 +20,7 @@ def test_parts_are_no_better_than_the_whole(objective: str) -> None:
     assert one.value == pytest.approx(whole.value, abs=slack)
     assert many.value <= four.value + slack <= whole.value + 2 * slack
     for found in (one, four, many):
-        assert check_shares(jobs, found) == []
+        assert check(jobs, found) == []
         assert found.bound >= whole.value - slack
     assert four.policy == "POP-4"
 

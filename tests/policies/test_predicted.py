@@ -16,7 +16,7 @@ from walras.policies import (
     total_throughput,
 )
 from walras.policies.predicted import JUDGES
-from walras.rounds import check_shares
+from walras.rounds import check
 from walras.simulate import Cluster, Trace, run
 
 
@@ -67,7 +67,7 @@ def test_the_gap_of_a_run_is_its_regret() -> None:
 def test_where_a_job_cannot_run_stays_known() -> None:
     jobs = random_jobs(0)
     found = predicted(max_min(), lambda given: np.ones(given.speed.shape))(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
 
 
 def test_warm_starts_are_kept_under_it() -> None:

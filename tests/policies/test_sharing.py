@@ -11,7 +11,7 @@ from tests.policies.drawn import most_with_pairs, rates_with_pairs, sharing_jobs
 
 from walras import policies
 from walras.errors import InputError
-from walras.rounds import JobsSnapshot, Shares, check_shares
+from walras.rounds import JobsSnapshot, Shares, check
 from walras.simulate.time_shared import Policy
 from walras.types import Bools, Floats
 
@@ -34,7 +34,7 @@ STATED: dict[Callable[..., Policy], Callable[[JobsSnapshot, cp.Expression], cp.E
 def test_pairs_reach_the_best_that_is_stated(make: Callable[..., Policy], seed: int) -> None:
     jobs = sharing_jobs(seed)
     found = make(sharing=True)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.policy.endswith(" sharing")
     solver = "HIGHS" if make in (policies.max_min, policies.total_throughput) else "CLARABEL"
     most = most_with_pairs(jobs, lambda rates: STATED[make](jobs, rates), solver)
@@ -89,7 +89,7 @@ def _service(jobs: JobsSnapshot, found: Shares) -> Floats:
 def test_levels_with_pairs_are_those_of_single_programs(seed: int) -> None:
     jobs = sharing_jobs(seed, n=10)
     found = policies.leximin(sharing=True)(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.policy == "leximin sharing"
     assert found.pair_time.sum() > 0.1
     wanted = _filled(jobs, lambda stopped: np.where(stopped, 0.0, jobs.weight))
@@ -111,7 +111,7 @@ def test_entities_with_pairs_rise_as_stated(seed: int) -> None:
         {"0": 1.0, "1": 3.0},
         sharing=True,
     )(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     assert found.policy == "hierarchical sharing"
     assert found.pair_time.sum() > 0.1
     assert _service(jobs, found) == pytest.approx(_filled(jobs, pace), rel=1e-4)

@@ -9,7 +9,7 @@ import pytest
 from tests.policies.drawn import random_jobs
 
 from walras.policies import fifo, las, shortest_remaining_time
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 from walras.simulate import Cluster, Trace, run
 
 
@@ -18,7 +18,7 @@ def test_decisions_are_feasible_and_whole(by_speed: bool) -> None:
     for seed in range(5):
         jobs = random_jobs(seed)
         found = shortest_remaining_time(by_speed)(jobs)
-        assert check_shares(jobs, found) == []
+        assert check(jobs, found) == []
         assert set(np.unique(found.time)) <= {0.0, 1.0}
         assert found.time.any()
 

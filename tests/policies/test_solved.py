@@ -10,7 +10,7 @@ from tests.policies.drawn import random_jobs
 
 from walras import InputError
 from walras.policies.objectives import OBJECTIVES
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 from walras.solving import solve
 
 
@@ -39,7 +39,7 @@ def test_warm_and_cold_decide_alike(objective: str, monkeypatch: pytest.MonkeyPa
     second = warm(later)
     assert starts[0] is None
     assert starts[1] is not None
-    assert check_shares(later, second) == []
+    assert check(later, second) == []
     cold = OBJECTIVES[objective](engine="exact")(later)
     assert second.value == pytest.approx(cold.value, rel=1e-5)
     assert second.gap < 1e-5 or abs(second.value - second.bound) < 1e-5 * jobs.weight.sum()

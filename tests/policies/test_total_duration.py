@@ -9,14 +9,14 @@ from tests.policies.drawn import random_jobs
 from tests.policies.stated import best
 
 from walras.policies import total_duration
-from walras.rounds import JobsSnapshot, check_shares
+from walras.rounds import JobsSnapshot, check
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_sum_of_durations_is_the_least(seed: int) -> None:
     jobs = random_jobs(seed)
     found = total_duration()(jobs)
-    assert check_shares(jobs, found) == []
+    assert check(jobs, found) == []
     due = jobs.weight * jobs.left
     least = -best(jobs, lambda rates: -(due @ cp.inv_pos(rates)), "CLARABEL")
     assert found.value == pytest.approx(least, rel=1e-5)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from walras.rounds import JobsSnapshot, Shares, check_shares
+from walras.rounds import JobsSnapshot, Shares, check
 
 SNAPSHOT = JobsSnapshot.of(
     ["a", "b"], size=[1, 2], speed=[[3.0, 1.0], [2.0, 0.0]], workers=[2, 1], types=("x", "y")
@@ -29,21 +29,17 @@ SNAPSHOT = JobsSnapshot.of(
     ],
 )
 def test_wrong_shares_are_named(time: Any, codes: list[str]) -> None:
-    found = check_shares(SNAPSHOT, SNAPSHOT.shares(time))
+    found = check(SNAPSHOT, SNAPSHOT.shares(time))
     assert [violation.code for violation in found] == codes
 
 
 def test_other_names_notes_and_types_are_named() -> None:
     time = np.zeros((2, 2))
     swapped = Shares(("b", "a"), ("x", "y"), time)
-    assert [v.code for v in check_shares(SNAPSHOT, swapped)] == ["reference"]
-    assert [v.code for v in check_shares(SNAPSHOT, Shares(("a", "b"), ("y", "x"), time))] == [
-        "reference"
-    ]
+    assert [v.code for v in check(SNAPSHOT, swapped)] == ["reference"]
+    assert [v.code for v in check(SNAPSHOT, Shares(("a", "b"), ("y", "x"), time))] == ["reference"]
     noted = SNAPSHOT.shares(time, notes={"since": np.zeros(3)})
-    assert [v.code for v in check_shares(SNAPSHOT, noted)] == ["notes"]
-    nothing: Any = None
-    assert [v.code for v in check_shares(SNAPSHOT, nothing)] == ["type"]
+    assert [v.code for v in check(SNAPSHOT, noted)] == ["notes"]
 
 
 @given(st.integers(0, 1000))
@@ -56,8 +52,8 @@ def test_scaled_shares_are_good(seed: int) -> None:
     )
     time = rng.random((n, t))
     time /= max(time.sum(axis=1).max(), (snapshot.size @ time / snapshot.workers).max())
-    assert check_shares(snapshot, snapshot.shares(time)) == []
-    assert check_shares(snapshot, snapshot.shares(time * 1.01)) != []
+    assert check(snapshot, snapshot.shares(time)) == []
+    assert check(snapshot, snapshot.shares(time * 1.01)) != []
 
 
 PAIRED = JobsSnapshot.of(
@@ -89,18 +85,18 @@ PAIRED = JobsSnapshot.of(
 )
 def test_wrong_pairs_are_named(pair: Any, time: Any, codes: list[str]) -> None:
     shares = PAIRED.shares(np.zeros((3, 2)), pair=pair, pair_time=time)
-    assert [violation.code for violation in check_shares(PAIRED, shares)] == codes
+    assert [violation.code for violation in check(PAIRED, shares)] == codes
 
 
 def test_a_pair_takes_time_of_both_and_workers_once() -> None:
     alone = np.array([[0.0, 0.4], [0.0, 0.0], [0.0, 0.8]])
     shares = PAIRED.shares(alone, pair=[[0, 1]], pair_time=[[0.6, 0.0]])
-    assert check_shares(PAIRED, shares) == []
+    assert check(PAIRED, shares) == []
     too_long = PAIRED.shares(alone, pair=[[0, 1]], pair_time=[[0.7, 0.0]])
-    assert [violation.code for violation in check_shares(PAIRED, too_long)] == ["time"]
+    assert [violation.code for violation in check(PAIRED, too_long)] == ["time"]
     alone[:, 0] = [0.0, 0.3, 0.0]
     too_many = PAIRED.shares(alone, pair=[[0, 1]], pair_time=[[0.6, 0.0]])
-    assert check_shares(PAIRED, too_many) == []
+    assert check(PAIRED, too_many) == []
     alone[:, 0] = [0.0, 0.5, 0.0]
     too_many = PAIRED.shares(alone * [1, 0], pair=[[0, 1]], pair_time=[[0.6, 0.0]])
-    assert {violation.code for violation in check_shares(PAIRED, too_many)} == {"time", "capacity"}
+    assert {violation.code for violation in check(PAIRED, too_many)} == {"time", "capacity"}

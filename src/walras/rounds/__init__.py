@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from walras.rounds.blocked import Circumstances, blockers_of
 from walras.rounds.blockers import CODES, Blocker, Blockers
-from walras.rounds.check import Violation, check
-from walras.rounds.check_shares import check_shares
+from walras.rounds.check import check
 from walras.rounds.decision import BINDS, Decision
 from walras.rounds.files import load
 from walras.rounds.forecast import Forecast, Predict, prior
@@ -18,6 +17,7 @@ from walras.rounds.parts import STATES, Clusters, FeatureSet, Rest, Rules, Tasks
 from walras.rounds.planned import planned
 from walras.rounds.shares import Shares
 from walras.rounds.snapshot import Snapshot
+from walras.rounds.violation import Violation
 
 __all__ = [
     "BINDS",
@@ -41,7 +41,6 @@ __all__ = [
     "Violation",
     "blockers_of",
     "check",
-    "check_shares",
     "load",
     "planned",
     "prior",

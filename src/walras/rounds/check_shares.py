@@ -6,39 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from walras.rounds.check import Violation
 from walras.rounds.fields import LARGEST
 from walras.rounds.jobs import JobsSnapshot
 from walras.rounds.shares import Shares
+from walras.rounds.violation import Violation
 from walras.types import Bools, Floats
 
 _STUCK = "of the time where it cannot run"
 _ROUNDING = 1e-6  # of sums of shares, relative to 1 and to the workers of a type
 
 
-def check_shares(snapshot: JobsSnapshot, shares: object) -> list[Violation]:
-    """Everything that shares of time break; a round uses them only where nothing is.
-
-    Args:
-        snapshot: What was decided from.
-        shares: What was decided: :class:`Shares`, or whatever a policy returned.
-
-    Returns:
-        The violations, by code: ``type`` (no decision at all), ``reference`` (other jobs or
-        types), ``shape``, ``number`` (NaN or infinite), ``range`` (below 0 or above 1), ``time``
-        (a job more than all the time), ``capacity`` (more workers than there are), ``speed`` (time
-        where a job or two together cannot run), ``notes``. None where the shares are good.
-
-    Example:
-        >>> from walras.rounds import JobsSnapshot, check_shares
-        >>> snapshot = JobsSnapshot.of(["a", "b"], speed=[[1.0], [1.0]], workers=[1])
-        >>> for violation in check_shares(snapshot, snapshot.shares([[1.0], [0.5]])):
-        ...     print(violation)
-        capacity: type 0: 1.5 workers are taken of 1
-    """
-    if not isinstance(shares, Shares):
-        what = f"the policy returned {type(shares).__name__}, not Shares"
-        return [Violation("type", "decision", what)]
+def check_shares(snapshot: JobsSnapshot, shares: Shares) -> list[Violation]:
+    """Everything that shares of time break."""
     found = list(_form(snapshot, shares))
     return found or list(_shares(snapshot, shares))
 

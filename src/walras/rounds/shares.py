@@ -18,7 +18,7 @@ FORMAT = 2  # of a decision's bytes
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Shares of time by job and type; :func:`walras.rounds.check_shares` judges them.
+    """Shares of time by job and type; :func:`walras.rounds.check` judges them.
 
     Shapes and names are those that a policy gave: nothing is refused here, so that a bad decision
     can be named and counted by whoever asked for it.

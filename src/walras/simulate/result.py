@@ -63,7 +63,7 @@ class Run:
         running: (L,) jobs that ran.
         busy: (L, T) busy worker-seconds by type.
         decisions: (L,) decisions made before the round.
-        refused: (L,) of these, decisions that :func:`walras.rounds.check_shares` refused.
+        refused: (L,) of these, decisions that :func:`walras.rounds.check` refused.
         value: (L,) value of the decision before the round, as its policy counts; NaN where none.
         bound: (L,) its bound: what no decision could better.
         fairness: (L,) Jain's index of what its jobs received until the next decision: the share of

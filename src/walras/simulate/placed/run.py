@@ -6,12 +6,13 @@ import heapq
 import math
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from walras.errors import InputError
 from walras.progress import OnProgress, Progress
-from walras.rounds import Decision, Snapshot, Violation, check
+from walras.rounds import Snapshot, Violation, check
 from walras.simulate.placed.failures import drawn_outages
 from walras.simulate.placed.result import PlacedRun, result_of
 from walras.simulate.placed.slots import Slots
@@ -147,9 +148,9 @@ class _Rounds:
         began = time.perf_counter()
         snapshot, listed = self.snapshots.take()
         asked = time.perf_counter()
-        found, broken = self._ask(snapshot)
+        found = self._ask(snapshot)
         answered = time.perf_counter()
-        broken = broken or check(snapshot, found)
+        broken = [found] if isinstance(found, Violation) else check(snapshot, found)
         self.violations += [(world.now, violation) for violation in broken]
         plan = found.cluster if not broken else np.full(len(listed), -1)
         placed = np.flatnonzero(plan >= 0)
@@ -163,18 +164,12 @@ class _Rounds:
         row = (world.now, active, running, len(placed), bool(broken), fallback, value, bound)
         self.rows.append((*row, answered - asked, overhead))
 
-    def _ask(self, snapshot: Snapshot) -> tuple[Decision, list[Violation]]:
-        """What the policy decides; a decision that places nothing where it decides nothing."""
+    def _ask(self, snapshot: Snapshot) -> Any:
+        """What the policy decides, or why it cannot."""
         try:
-            found: object = self.policy(snapshot)
+            return self.policy(snapshot)
         except InputError as error:  # a decision that cannot be made of such numbers
-            broken = Violation("policy", "decision", str(error))
-        else:
-            if isinstance(found, Decision):
-                return found, []
-            what = f"the policy returned {type(found).__name__}, not Decision"
-            broken = Violation("type", "decision", what)
-        return Decision.empty(snapshot.tasks.uid, snapshot.clusters.uid), [broken]
+            return Violation("policy", "decision", str(error))
 
 
 def _result(rounds: _Rounds, source: str, seed: int) -> PlacedRun:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from walras.rounds import JobsSnapshot, Shares, Violation, check_shares
+from walras.rounds import JobsSnapshot, Shares, Violation, check
 from walras.simulate.cluster import Cluster
 from walras.simulate.time_shared.faults import no_faults
 from walras.simulate.time_shared.state import (
@@ -152,7 +152,7 @@ class World:
     def decide(self, policy: Policy) -> float:
         """Ask the policy and take over its shares, or fall back; the seconds it took.
 
-        A decision that :func:`walras.rounds.check_shares` refuses is noted, and the shares of the
+        A decision that :func:`walras.rounds.check` refuses is noted, and the shares of the
         last good decision stay; what they leave goes to jobs without shares, in order of arrival.
         Where no job has room on the workers that are up, nobody is asked.
         """
@@ -163,7 +163,7 @@ class World:
         began = time.perf_counter()
         found = policy(snapshot)
         seconds = time.perf_counter() - began
-        broken = check_shares(snapshot, found)
+        broken = check(snapshot, found)
         self.violations += [(snapshot.at, violation) for violation in broken]
         if broken:
             found = _fallback(snapshot)
