@@ -9,6 +9,7 @@ from walras.policies.central import central_max_min
 from walras.policies.solved import (
     NO_PAIRS,
     checked_engine,
+    mean_speed,
     needs_speeds,
     relative_service,
     shares_of,
@@ -54,14 +55,17 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     def decide(snapshot: JobsSnapshot) -> Shares:
         if not len(snapshot):
             return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name, blind=not by_speed)
-        service = relative_service(snapshot, by_speed=by_speed) / snapshot.weight[:, None]
-        jobs, pair_service = _paired(snapshot, service, sharing=sharing)
         size, workers = snapshot.size, snapshot.workers
         if engine is None:
-            found = central_max_min(service, size, workers, jobs, pair_service)
-            time, pair_time = found.time, found.pair_time
+            worth = size / snapshot.weight / (mean_speed(snapshot) if by_speed else 1.0)
+            speed = np.where(snapshot.fits, snapshot.speed if by_speed else 1.0, 0.0)
+            group = snapshot.group if sharing else np.full(len(snapshot), -1)
+            found = central_max_min(speed, worth, size, workers, group, snapshot.paired)
+            time, jobs, pair_time = found.time, found.pair, found.pair_time
             value, bound = found.value, found.bound
         else:
+            service = relative_service(snapshot, by_speed=by_speed) / snapshot.weight[:, None]
+            jobs, pair_service = _paired(snapshot, service, sharing=sharing)
             one, other = jobs.T.tolist()
             pairs = cluster_scheduling.Pairs(one, other, pair_service) if len(jobs) else None
             problem = cluster_scheduling.max_min(service.T, size, workers, pairs=pairs)
