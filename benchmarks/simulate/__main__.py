@@ -96,6 +96,7 @@ def _table(given: argparse.Namespace) -> pd.DataFrame:
     if given.study == "priorities":
         return pd.DataFrame(list(_by_priority(given)))
     if given.study == "dede":
+        dede.warm_up(given.objective, given.methods)
         asked = (given.methods, given.rounds or dede.ROUNDS, given.some, given.few)
         return pd.DataFrame(dede.rows(given.objective, *asked))
     if given.study == "day":

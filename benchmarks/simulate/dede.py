@@ -282,6 +282,11 @@ def simulate(
     return compared, done
 
 
+def warm_up(objective: str, methods: Collection[str] = METHODS) -> None:
+    """Let all methods decide a small round, so that no measured one loads or compiles kernels."""
+    simulate(objective, 2, dict.fromkeys(methods, (1,)), jobs=70, types=8)
+
+
 def rows(
     objective: str,
     methods: Collection[str] = METHODS,
@@ -303,7 +308,6 @@ def rows(
         jobs: Jobs at the begin, and as many stay.
         types: Types of instances.
     """
-    simulate(objective, 2, dict.fromkeys(methods, (1,)), jobs=70, types=8)  # compiles
     others = {name: _spread(name, rounds, some, few) for name in methods}
     compared, done = simulate(objective, rounds, others, jobs=jobs, types=types)
     compared.rows[OURS] = compared.rows[OURS][1:rounds] or compared.rows[OURS]  # the first is cold

@@ -58,9 +58,10 @@ def shown(frame: pd.DataFrame, objective: str) -> pd.DataFrame:
 
 
 def _within(row: pd.Series, name: str, digits: str) -> str:
-    """Mean and standard deviation, which one round has not."""
-    spread = float(row.get(f"{name} sd", np.nan))
-    return f"{row[name]:{digits}}" + ("" if np.isnan(spread) else f" ± {spread:{digits}}")
+    """Mean and standard deviation, which one round has not; nothing where it was not counted."""
+    mean, spread = float(row[name]), float(row.get(f"{name} sd", np.nan))
+    known = [f"{value:{digits}}" for value in (mean, spread) if not np.isnan(value)]
+    return " ± ".join(known)
 
 
 def page(kept: pd.DataFrame) -> str:

@@ -69,8 +69,10 @@ def _sequence(objective: str, *, quick: bool) -> pd.DataFrame | None:
 
 def _over_rounds(objective: str, why: str, *, quick: bool) -> Outcome:
     frame = _sequence(objective, quick=quick)
-    if frame is None:
-        return Outcome("not measured", "not reproducible", "there is no record of the rounds")
+    missing = set(simulated.METHODS) - set(() if frame is None else frame.index)
+    if frame is None or missing:
+        why = f"the rounds have no record of {', '.join(sorted(missing))}"
+        return Outcome("not measured in full", "not reproducible", why)
     quality = frame["quality"]
     scheme, pop = quality[[simulated.SCHEME, simulated.WARM]].max(), quality[_POPS].max()
     ours = frame.loc[simulated.OURS]
@@ -80,8 +82,8 @@ def _over_rounds(objective: str, why: str, *, quick: bool) -> Outcome:
         f"{ours['core s']:.2f} CPU s a round; in some of them DeDe's scheme has "
         f"{quality[simulated.SCHEME]:.3f} cold and {quality[simulated.WARM]:.3f} warm, {named}",
         verdict_if(bool(scheme >= pop)),
-        f"{why}. Types and jobs are drawn by the law of the ten released types; each method "
-        "decides rounds of one sequence, ours",
+        f"{why}. The scheme's shares are made feasible before they are judged; types and jobs are "
+        "drawn by the law of the ten released types; all decide rounds of one sequence, ours",
         dede_page.shown(frame, objective),
     )
 
@@ -93,7 +95,10 @@ def max_min_rounds(quick: bool) -> Outcome:
 
 def proportional_rounds(quick: bool) -> Outcome:
     """Figure 5 over the rounds of the simulator."""
-    why = "quality is the geometric mean of the rates over that of the proved optimum"
+    why = (
+        "quality is the geometric mean of the rates over that of the proved optimum. The general "
+        f"solver, Clarabel, stops at {simulated.LIMIT:g} s of the clock"
+    )
     return _over_rounds("proportional", why, quick=quick)
 
 
