@@ -51,6 +51,7 @@ import pandas as pd
 from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.load import load
+from benchmarks.simulate.nudged import las_nudged
 from benchmarks.simulate.published import CLUSTER, published
 from benchmarks.simulate.released_fifo import released_fifo
 from walras import policies
@@ -80,6 +81,7 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "isolated": isolated,
     **{f"fifo_released_{seed}": partial(released_fifo, seed) for seed in range(8)},
     **{f"allox_drawn_{seed}": partial(allox_drawn, seed) for seed in range(8)},
+    **{f"packed_nudged_{seed}": partial(las_nudged, seed) for seed in range(8)},
 }
 """The authors' name of a policy -> ours."""
 
@@ -92,6 +94,7 @@ BLIND = ("fifo", "max_min_fairness", "finish_time_fairness", "gandiva")
 DRAWN = {
     "fifo": ("fifo_released_", "fifo as released"),
     "allox": ("allox_drawn_", "allox, ties drawn"),
+    "max_min_fairness_packed": ("packed_nudged_", "max_min_fairness_packed, nudged"),
 }
 """Policies that hang on chance -> what their draws begin with, and the name of their mean."""
 
@@ -188,7 +191,7 @@ def simulated(shape: str, policy: str, rate: float) -> Run:
             rate,
             jobs,
             multiple=shape == "multiple",
-            sharing=policy in SHARING,
+            sharing=policy in SHARING or policy.startswith("packed_nudged_"),
             synthetic=False,
         )
         return run(trace, Cluster(CLUSTER), POLICIES[policy](), measured=MEASURED)

@@ -24,9 +24,11 @@ from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.load import load
+from benchmarks.simulate.nudged import NUDGE, las_nudged
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.tables import Tables
 
+from walras import policies
 from walras.rounds import JobsSnapshot, check
 
 
@@ -149,6 +151,15 @@ def test_draws_become_one_row_with_their_spread(policy: str, name: tuple[str, st
     assert frame["policy"].tolist() == [policy, f"{name[1]}, sd 1.41"]
     assert frame["ours"].tolist() == pytest.approx([10.1, 10.0])
     assert f"{policy:28}  1 of  1" in gavel.verdict(frame)
+
+
+def test_nudged_shares_are_those_of_the_policy_but_for_their_last_digits() -> None:
+    jobs = JobsSnapshot.of(["a", "b", "c"], speed=np.ones((3, 1)), workers=[2])
+    shares = policies.las(by_speed=True, sharing=True)(jobs).time
+    one, other = (las_nudged(seed)(jobs).time for seed in range(2))
+    assert (one != other).all()
+    for nudged in (one, other):
+        assert ((shares - nudged >= 0.0) & (shares - nudged <= NUDGE)).all()
 
 
 def test_ties_of_allox_are_drawn_among_best_matchings() -> None:
