@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
-from benchmarks.papers.dede import ITEMS, limits, statements
+from benchmarks.papers.dede import ITEMS, balancing, limits, statements
+
+from walras.domains import load_balancing as lb
+from walras.errors import EngineError
 
 BY_NAME = {item.name: item for item in ITEMS}
 DECIDED = {
@@ -41,3 +45,24 @@ def test_shards_that_are_balanced_stay_where_they_are() -> None:
     value, placed = statements._least_moves([np.ones(6)], now)
     assert value == 0.0
     assert (placed >= now).all()
+
+
+def _none_in_time(problem: lb.Round) -> lb.Rebalanced:
+    raise EngineError("no placement", where=str(problem.servers), allowed="one", remedy="wait")
+
+
+def test_rounds_without_a_placement_are_counted_and_have_no_moves() -> None:
+    problem = lb.first_round(0.2, servers=4, shards=16)
+    best = balancing._moved(balancing._SLOW["exact (HiGHS)"], problem)[0]
+    assert best == balancing._moved(balancing._FAST["Walras"], problem)[0]
+    rows = [
+        (name, first, 0.0, *balancing._moved(method, problem))
+        for first in (20, 60)
+        for name, method in ({**balancing._SLOW, "none": _none_in_time}).items()
+        if name != "POP-16"  # has more parts than there are servers
+    ]
+    frame = pd.DataFrame(rows, columns=["method", "round", "bound", "moves", "CPU s"])
+    table = balancing._shown(frame, (20, 60)).set_index("method")
+    assert table["without a placement"].to_dict() == {"POP-4": 0, "exact (HiGHS)": 0, "none": 2}
+    assert table["moves, rounds 20 and 60"]["exact (HiGHS)"] == best
+    assert np.isnan(table["moves"]["none"])
