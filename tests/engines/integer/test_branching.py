@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from tests.engines.integer.assignments import every_assignment, stated
 
-from walras.engines.integer.branching import branch, reassigned
+from walras.engines.integer.branching import branch, reassigned, relaxation
 from walras.settings import Settings
 
 
@@ -37,3 +38,29 @@ def test_dealing_out_again_keeps_to_the_agents_chosen_and_never_costs_more() -> 
     every = np.arange(40)
     assert tasks.cost[every, found].sum() <= tasks.cost[every, start].sum()
     assert np.all(np.bincount(found, tasks.weight[every, found], 6) <= tasks.capacity + 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["C", "D", "E"])
+def test_the_relaxation_gives_the_prices_of_the_best_bound(kind: str) -> None:
+    tasks = stated(kind, 4, 30, 3)
+    every = np.ones(tasks.cost.shape, dtype=bool)
+    found = relaxation(tasks, every, Settings())
+    assert found is not None
+    agent, price = found
+    n, m = tasks.cost.shape
+    rows = np.kron(np.eye(n), np.ones(m))
+    weights = np.concatenate([np.diag(tasks.weight[j]) for j in range(n)], axis=1)
+    plain = linprog(tasks.cost.ravel(), weights, tasks.capacity, rows, np.ones(n))
+    assert plain.x is not None
+    bound = (tasks.cost + price * tasks.weight).min(axis=1).sum() - price @ tasks.capacity
+    assert bound == pytest.approx(plain.fun)
+    # A vertex divides at most as many tasks as there are agents; the others stay where they are.
+    assert np.all(price >= 0.0)
+    assert np.sum(plain.x.reshape(n, m)[np.arange(n), agent] > 1.0 - 1e-6) >= n - m
+
+
+def test_a_relaxation_without_a_point_is_none() -> None:
+    tasks = stated("C", 3, 6, 7)
+    first = np.zeros(tasks.cost.shape, dtype=bool)
+    first[:, 0] = True  # all tasks on one agent
+    assert relaxation(tasks, first, Settings()) is None

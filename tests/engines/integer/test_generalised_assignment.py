@@ -12,6 +12,7 @@ from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
 from walras.engines.integer import Integer
+from walras.engines.integer.options import AssignmentSearch
 from walras.separable import Separable, assignment
 from walras.settings import Settings
 from walras.status import Status
@@ -72,6 +73,15 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
     assert s.status is Status.INTERRUPTED
     assert kept(problem, s.entries) <= 1e-9
     assert s.bound <= s.value
+
+
+def test_a_few_rounds_of_chains_reach_the_tolerance_without_highs() -> None:
+    problem = assignment(*drawn_assignment("D", 10, 100, 1))
+    few = replace(ALL_STAGES, assignment=AssignmentSearch(rounds=8, large=0))
+    s = few.solve(problem, Settings(tolerance=0.012))
+    assert s.message == "ejection chains"
+    assert s.bound <= problem.cost @ s.x <= 1.0125 * s.bound
+    assert kept(problem, s.x) <= 1e-9
 
 
 def test_the_same_seed_gives_the_same_assignment() -> None:

@@ -1,4 +1,4 @@
-"""Search for assignments: loads, costs and bounds equal those of NumPy."""
+"""Prices of assignments: bounds equal those of NumPy and hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from tests.bank.whole import best_assignment, drawn_assignment
 
 from walras.kernels.local_search import assign
-from walras.kernels.local_search.random_numbers import seeded
 
 
 @pytest.mark.parametrize("kind", ["C", "D", "E"])
@@ -23,22 +22,3 @@ def test_prices_bound_every_assignment(kind: str) -> None:
     assert plain <= best + 1e-9
     raised = assign.ascend(c, a, capacity, price, best, 500)
     assert plain <= raised <= best + 1e-9
-
-
-def test_annealing_keeps_its_books() -> None:
-    cost, weight, capacity = drawn_assignment("D", 4, 40, 4)
-    c, a = np.ascontiguousarray(cost.T), np.ascontiguousarray(weight.T)
-    near = np.argsort(c, axis=1).astype(np.int32)
-    held = assign.make_assignment(near[:, 0], a)
-    best = near[:, 0].copy()
-    found = assign.anneal(
-        c, a, capacity, near, held, best, np.inf, 5.0, 0.1, np.ones(4), 200_000, seeded(1)
-    )
-    every = np.arange(40)
-    np.testing.assert_allclose(held.load, np.bincount(held.agent, a[every, held.agent], 4))
-    for i in range(4):
-        members = held.member[i, : held.held[i]]
-        assert sorted(members.tolist()) == np.flatnonzero(held.agent == i).tolist()
-        assert held.place[members].tolist() == list(range(held.held[i]))
-    assert found == pytest.approx(c[every, best].sum())
-    assert np.all(np.bincount(best, a[every, best], 4) <= capacity + 1e-9)

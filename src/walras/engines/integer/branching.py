@@ -1,8 +1,8 @@
-"""HiGHS on some entries of a generalised assignment: of all tasks, or of a few agents' tasks."""
+"""HiGHS on some entries of a generalised assignment: relaxed, whole, or of a few agents."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,8 @@ from walras.engines.integer.tasks import Tasks
 from walras.programs.attempt import attempted
 from walras.programs.highs import LinearProgram, solve_program
 from walras.settings import Settings
-from walras.types import Bools, Ints
+from walras.status import Status
+from walras.types import Bools, Floats, Ints
 
 _CAPACITY_ERROR = 1e-9  # relative and absolute excess over a capacity that HiGHS may have
 
@@ -85,6 +86,29 @@ def reassigned(tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: S
     if found is not None and smaller.cost[rows, found].sum() <= smaller.cost[rows, own].sum():
         out[among] = chosen[found]
     return out
+
+
+def relaxation(tasks: Tasks, keep: Bools, settings: Settings) -> tuple[Ints, Floats] | None:
+    """Solve the linear relaxation on some of the entries by HiGHS.
+
+    Args:
+        tasks: The assignment.
+        keep: (tasks, agents) entries that may be used.
+        settings: ``time_limit``.
+
+    Returns:
+        The agent with most of each task, and the prices of the agents, at least 0; None if HiGHS
+        found no optimum.
+    """
+    task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
+    program = replace(_program(tasks, task, agent), integer=None)
+    answer = attempted(lambda: solve_program(program, settings), None)
+    if answer is None or answer.x is None or answer.status is not Status.OPTIMAL:
+        return None
+    share = np.zeros(keep.shape)
+    share[task, agent] = answer.x
+    prices = np.maximum(answer.prices[: keep.shape[1]], 0.0)
+    return np.argmax(share, axis=1).astype(np.int32), prices
 
 
 def _program(tasks: Tasks, task: Ints, agent: Ints) -> LinearProgram:

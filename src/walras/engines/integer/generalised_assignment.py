@@ -1,4 +1,4 @@
-"""Generalised assignments: prices, annealed search, knapsacks, HiGHS on the remaining entries.
+"""Generalised assignments: prices, ejection chains, knapsacks, HiGHS on the remaining entries.
 
 The prices of the agents give a bound L and reduced costs r. Let U be the cost of the best known
 assignment. No better assignment uses an entry with ``L + r_ij > U``, so such entries are dropped.
@@ -17,7 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from walras.engines.integer.branching import branch, reassigned
+from walras.engines.integer.branching import branch, reassigned, relaxation
+from walras.engines.integer.chain_search import ChainSearch, likely
 from walras.engines.integer.lagrangian_bound import relax
 from walras.engines.integer.options import IntegerOptions
 from walras.engines.integer.tasks import NEVER, Tasks
@@ -31,23 +32,18 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-_FIRST_PRICE_STEPS, _MORE_PRICE_STEPS = 1500, 300  # before an assignment is known, and after that
+# steps of the prices before an assignment is known, and after that
+_FIRST_PRICE_STEPS, _MORE_PRICE_STEPS = 1500, 300
 _PRICE_SHARE = 0.15  # largest share of a time limit for the first steps of the prices
 _PRICE_STEP_SECONDS = 2.5e-9  # least seconds of a step of the prices for each entry
 # relative gap between optimum and bound that is assumed before an assignment is known
 _GUESSED_GAP = 0.01
-_STEPS_A_SECOND = 3e5  # annealing proposals for each second of a time limit
-_LEAST_STEPS = 2e5  # least number of annealing proposals, however short the time limit
-# factor on steps from one annealing to the next; how often it applies
+# Heats of the rounds in turn, in mean energies of an agent, and of the very first round.
+_HEATS, _COLD = (0.06, 0.12), 1e-3
+# factor on the chains of a round after each round without a better assignment; how often it applies
 _SLOWDOWN, _MOST_SLOWDOWNS = 1.5, 6
-# Temperatures of the annealings in turn, as shares of the spread of costs.
-_TEMPERATURES = (0.06, 0.1, 0.03)
-_LAST_TEMPERATURE = 0.05  # last temperature of an annealing, as a share of its first
-_PENALTY_GROWTH = 2.0  # factor on the penalty after an annealing that ended above a capacity
-_LARGEST_PENALTY = 1e6  # as a multiple of the first penalty
-_SPREAD_RANK = 3  # rank of the agent, by cost, whose distance from the cheapest is the spread
-_LEAST_OVERLOAD = 0.5  # least cost, in temperatures, of a mean task above a capacity
-_LEAST_WORTH = 0.2  # least worth of weight on an agent, as a share of the mean
+_MORE = 4  # factor on the entries of a relaxation that has no point
+_RELAXATION_SECONDS = 4e-6  # least seconds of the relaxation for each entry
 _MANY_USEFUL = 2.5  # useful entries for each task from which there are many
 _LIKELY_ENTRIES = 2  # likely entries for each task that HiGHS gets at once
 _REGROUP_ENTRIES = 3  # likely entries for each task when a few agents' tasks are reassigned
@@ -67,10 +63,10 @@ def assign(
     began = time.perf_counter()
     search = _Search(problem, tasks, settings, options, began)
     search.run()
-    message = "annealed search"
+    message = "ejection chains"
     if not search.done(began):
         search.prove()
-        message = "annealed search, HiGHS on the entries left"
+        message = "ejection chains, HiGHS on the entries left"
     return search.iterate(time.perf_counter() - began, message)
 
 
@@ -93,42 +89,80 @@ class _Search:
         self._best = np.argmin(tasks.cost, axis=1).astype(np.int32)
         self._random = seeded(options.seed)
         self._iteration_log = IterationLog(settings)
-        self._stopped, self._penalty = False, 1.0
+        self._stopped, self._rounds = False, 0
+        self._chains: ChainSearch
+        self._agent: Ints = self._best  # the last greedy assignment
         # bounds of assignments that use a single entry
         self._raised = np.full(tasks.cost.shape, -np.inf)
         steps = tasks.cost[tasks.cost < NEVER]
         self._whole = bool(np.all(steps == np.round(steps)))
 
     def run(self) -> None:
-        """Improve prices, then anneal, until the search's time ends or the bound is reached."""
-        t = self._tasks
+        """Find prices, then take chains, until the search's time ends or the bound is reached."""
+        t, limit = self._tasks, self._settings.time_limit
         self._ascend(self._first_steps(), self._greedy(t.cost))
         self._greedy(t.cost + self._price * t.weight)
-        limit = self._settings.time_limit
-        large = t.cost.size > self._rule.large
-        share = self._rule.search_share_large if large else self._rule.search_share
-        until = None if limit is None else self._began + share * limit
-        state: kernel.Assignment | None = None
-        spread, stale, slower = 1.0, 0, 0
-        for run in range(self._rule.annealings if limit is None else 10**6):
-            reduced = t.cost + self._price * t.weight
-            near = self._near(reduced)
-            if state is None:
-                state = kernel.make_assignment(near[:, 0], t.weight)
-                spread = _spread(np.take_along_axis(reduced, near, axis=1))
-            before = self._best_cost
-            if run and np.any(state.load > t.capacity * (1.0 + 1e-12)):
-                self._penalty = min(_PENALTY_GROWTH * self._penalty, _LARGEST_PENALTY)
-            self._anneal(near, state, _TEMPERATURES[run % len(_TEMPERATURES)] * spread, slower)
-            # annealings stay short until an assignment is known
-            slower += bool(np.isfinite(self._best_cost))
-            stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
-            self._ascend(_MORE_PRICE_STEPS, self._best_cost)
+        if self.done(self._began):
+            return
+        first = self._relaxation()
+        self._chains = ChainSearch(t, self._price, first, self._rule, self._random)
+        share = self._rule.search_share_large if self._large else self._rule.search_share
+        self._chain(None if limit is None else self._began + share * limit)
+        self._ascend(_MORE_PRICE_STEPS, self._best_cost)
+
+    @property
+    def _large(self) -> bool:
+        return self._tasks.cost.size > self._rule.large
+
+    def _relaxation(self) -> Ints:
+        """Improve the prices by a linear program.
+
+        Returns:
+            Its point, rounded; without one the greedy assignment at the prices. Capacities may be
+            exceeded.
+        """
+        t, limit = self._tasks, self._settings.time_limit
+        reduced = t.cost + self._price * t.weight
+        reduced -= reduced.min(axis=1, keepdims=True)
+        few, left = self._rule.relaxed, np.inf
+        if limit is not None:
+            left = self._rule.relaxed_share * limit
+        end = time.perf_counter() + left
+        while few < _MORE * t.cost.shape[1] and left > _RELAXATION_SECONDS * t.cost.size:
+            seconds = None if limit is None else left
+            settings = replace(self._settings, time_limit=seconds, start=None, on_progress=None)
+            found = relaxation(t, likely(reduced, few), settings)
+            if found is not None:
+                agent, price = found
+                bound = kernel.priced(t.cost, t.weight, t.capacity, price, np.zeros(len(price)))
+                if bound > self._bound:
+                    self._bound, self._price = float(bound), price
+                return agent
+            few, left = _MORE * few, end - time.perf_counter()
+        return np.asarray(self._agent)
+
+    def _chain(self, until: float | None) -> None:
+        """Rounds of chains until a time, or until they find no better assignment."""
+        stale = slower = 0
+        count, began = len(self._best) // 4 + 1, time.perf_counter()
+        for _ in range(self._rule.rounds if until is None else 10**9):
+            before, heat = self._best_cost, _HEATS[self._rounds % len(_HEATS)]
+            heat = heat if self._rounds else _COLD
+            self._best_cost = self._chains.anneal(self._best, before, heat, count)
+            self._rounds += 1
+            better = self._best_cost < before or np.isinf(before)
+            stale = 0 if better else stale + 1
+            slower = 0 if better else min(slower + 1, _MOST_SLOWDOWNS)
             self._note()
-            late = until is not None and time.perf_counter() > until
+            now = time.perf_counter()
+            rate = count / max(now - began, 1e-9)
+            count, began = int(self._rule.chains * len(self._best) * _SLOWDOWN**slower), now
+            if until is not None and now < until:
+                count = min(count, int(rate * (until - now)) + 1)
+            late = until is not None and now >= until
             # HiGHS would find no assignment
-            late = late and not (large and np.isinf(self._best_cost))
-            idle = stale == self._rule.stale_annealings and (until is None or not large)
+            late = late and not (self._large and np.isinf(self._best_cost))
+            idle = until is None and stale >= self._rule.stale_rounds
             if late or idle or self._stopped or self.done(self._began):
                 return
 
@@ -155,44 +189,11 @@ class _Search:
             likes = np.where(fits, cost[j], np.inf) if fits.any() else t.weight[j] - room
             agent[j] = np.argmin(likes)
             room[agent[j]] -= t.weight[j, agent[j]]
+        self._agent = agent
         total = float(t.cost[np.arange(len(cost)), agent].sum())
         if np.all(room >= 0.0) and total < min(self._best_cost, NEVER):
             self._best, self._best_cost = agent, total
         return total
-
-    def _near(self, reduced: Floats) -> Ints:
-        count = min(self._rule.candidates, reduced.shape[1])
-        near = np.argpartition(reduced, count - 1, axis=1)[:, :count]
-        order = np.argsort(np.take_along_axis(reduced, near, axis=1), axis=1, kind="stable")
-        return np.take_along_axis(near, order, axis=1).astype(np.int32)
-
-    def _anneal(self, near: Ints, state: kernel.Assignment, hot: float, slower: int) -> None:
-        t = self._tasks
-        # Worth of weight on each agent: its price, and at least a little where there is room.
-        overload = _LEAST_OVERLOAD * hot / float(t.weight.mean() + 1e-9)
-        least = max(_LEAST_WORTH * float(self._price.mean()), overload)
-        worth = np.maximum(self._price, least)
-        penalty = self._penalty * worth
-        longer = _SLOWDOWN ** min(slower, _MOST_SLOWDOWNS)
-        steps = self._rule.steps * len(t.cost)
-        if self._settings.time_limit is not None:  # about ten million proposals a second
-            fit = max(_LEAST_STEPS, _STEPS_A_SECOND * self._settings.time_limit)
-            steps = int(min(steps, self._rule.most_steps, fit))
-        found = kernel.anneal(
-            t.cost,
-            t.weight,
-            t.capacity,
-            near,
-            state,
-            self._best,
-            self._best_cost,
-            hot,
-            _LAST_TEMPERATURE * hot,
-            penalty,
-            int(longer * steps),
-            self._random,
-        )
-        self._best_cost = float(found)
 
     def _ascend(self, steps: int, target: float) -> None:
         t = self._tasks
@@ -223,14 +224,13 @@ class _Search:
     def prove(self) -> None:
         """Improve the bound by knapsacks, then run HiGHS on likely entries, few agents, and all."""
         t, rule = self._tasks, self._rule
-        large = t.cost.size > rule.large
         self._relax()
         many = self._useful().sum() > _MANY_USEFUL * len(t.cost)
-        if many and not large and not self._closed:
+        if many and not self._large and not self._closed:
             self._branch(self._likely(_LIKELY_ENTRIES), rule.likely_share * self._limit)
         if t.cost.size > rule.small:
             share = rule.regroup_share_many if many else rule.regroup_share
-            self._regroup(self._left() * (1.0 if large else share))
+            self._regroup(self._left() * (1.0 if self._large else share))
         keep = self._useful()
         if keep.sum() <= rule.large and not self.done(self._began):
             bound = self._branch(keep, self._left())
@@ -293,18 +293,18 @@ class _Search:
     def _regroup(self, seconds: float) -> None:
         """Reassign the tasks of a few agents at a time, drawn at random."""
         random = np.random.default_rng(int(self._random[0] % 2**32))
-        agents, goes_on, likely = len(self._tasks.capacity), self._until(seconds), None
+        agents, goes_on, keep = len(self._tasks.capacity), self._until(seconds), None
         count = min(self._rule.regroup_agents, agents // 2 + 1)
         while np.isfinite(self._best_cost) and goes_on() and not self._closed:
-            likely = self._likely(_REGROUP_ENTRIES) if likely is None else likely
+            keep = self._likely(_REGROUP_ENTRIES) if keep is None else keep
             chosen = np.sort(random.choice(agents, count, replace=False)).astype(np.int32)
             limit = min(self._rule.regroup_seconds, self._left())
             settings = replace(self._settings, time_limit=limit, start=None)
             before = self._best_cost
-            self._take(reassigned(self._tasks, likely, self._best, chosen, settings))
+            self._take(reassigned(self._tasks, keep, self._best, chosen, settings))
             if self._best_cost < before:
                 self._note()
-                likely = None
+                keep = None
 
     def _take(self, agent: Ints) -> None:
         """Keep an assignment within the capacities if it costs no more than the best."""
@@ -345,12 +345,6 @@ class _Search:
             bound=min(self.rounded(), self._best_cost) + p.constant,
             bound_source="branch and bound",
         )
-
-
-def _spread(near: Floats) -> float:
-    """Mean difference in cost between a task's next agents and its cheapest."""
-    width = min(_SPREAD_RANK, near.shape[1] - 1)
-    return max(float(np.mean(near[:, width] - near[:, 0])), 1e-3 * float(np.abs(near).mean()), 1e-6)
 
 
 def _with_tasks(problem: Separable, prices: Floats) -> Floats:

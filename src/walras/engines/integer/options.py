@@ -34,22 +34,23 @@ class FeasibilityPump(OptionGroup):
 
 @dataclass(frozen=True, repr=False)
 class AssignmentSearch(OptionGroup):
-    """The search for assignments: prices, annealing, knapsacks, and HiGHS on likely entries.
+    """The search for assignments: prices, ejection chains, knapsacks, and HiGHS on likely entries.
 
     Shares are of the time limit. An *entry* is a pair of a task and an agent.
 
     Attributes:
-        candidates: Number of agents that annealing tries for a task, the cheapest at the prices, 1
-            or more.
-        steps: Proposals of the first annealing for each task, 1 or more.
-        most_steps: Largest number of proposals of the first annealing under a time limit, 1 or
-            more. A second annealing must fit in if the first ends above a capacity.
-        annealings: Number of annealings without a time limit, 1 or more.
-        stale_annealings: Annealings without a better assignment after which HiGHS goes on, 1 or
+        candidates: Entries for each task, those of least reduced cost, by which chains go, 1 or
             more.
+        relaxed: The same for the linear relaxation that gives the prices, 1 or more.
+        relaxed_share: Largest share for that relaxation, 0 to 1.
+        chains: Chains of a round for each task, 1 or more.
+        length: Largest number of holes of a chain, 2 or more.
+        width: Partial chains of one length that are kept, 1 or more.
+        rounds: Number of rounds without a time limit, 1 or more.
+        stale_rounds: The same without a better assignment, 1 or more.
         large: Number of entries above which HiGHS gets only the likely ones, 0 or more.
         small: Number of entries up to which HiGHS gets all useful ones at once, 0 or more.
-        search_share: Share for prices and annealing, 0 to 1.
+        search_share: Share for prices and chains, 0 to 1.
         search_share_large: The same above ``large``, 0 to 1.
         knapsack_share: Share for the bound by knapsacks, 0 to 1.
         likely_share: Share for HiGHS on the most likely entries, 0 to 1.
@@ -69,14 +70,17 @@ class AssignmentSearch(OptionGroup):
     """
 
     candidates: int = number(10, 1, 10**6, whole=True)
-    steps: int = number(10_000, 1, 10**9, whole=True)
-    most_steps: int = number(6_000_000, 1, 10**12, whole=True)
-    annealings: int = number(6, 1, 10**6, whole=True)
-    stale_annealings: int = number(4, 1, 10**6, whole=True)
+    relaxed: int = number(6, 1, 10**6, whole=True)
+    relaxed_share: float = number(0.3, 0.0, 1.0)
+    chains: int = number(3, 1, 10**6, whole=True)
+    length: int = number(8, 2, 10**3, whole=True)
+    width: int = number(32, 1, 10**6, whole=True)
+    rounds: int = number(30, 1, 10**6, whole=True)
+    stale_rounds: int = number(12, 1, 10**6, whole=True)
     large: int = number(60_000, 0, 10**12, whole=True)
     small: int = number(1_000, 0, 10**12, whole=True)
-    search_share: float = number(0.15, 0.0, 1.0)
-    search_share_large: float = number(0.4, 0.0, 1.0)
+    search_share: float = number(0.5, 0.0, 1.0)
+    search_share_large: float = number(0.85, 0.0, 1.0)
     knapsack_share: float = number(0.12, 0.0, 1.0)
     likely_share: float = number(0.2, 0.0, 1.0)
     regroup_share: float = number(0.5, 0.0, 1.0)
