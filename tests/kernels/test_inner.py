@@ -1,4 +1,4 @@
-"""Inner kernels have no entry from Python: a call from there would end the process."""
+"""Inner kernels have no entry from Python: a call from there fails."""
 
 from __future__ import annotations
 

@@ -107,7 +107,9 @@ def _kernels() -> Iterator[Row]:
         kernel
         for module in kernel_modules()
         for kernel in vars(module).values()
-        if isinstance(kernel, Dispatcher) and kernel.py_func.__module__ == module.__name__
+        if isinstance(kernel, Dispatcher)
+        and kernel.py_func.__module__ == module.__name__
+        and not kernel.targetoptions.get("no_cpython_wrapper")  # a part of others
     ]
     cached = [kernel for kernel in found if _is_cached(kernel)]
     missing = len(found) - len(cached)

@@ -7,11 +7,12 @@ folder among the temporary files is used; without that every process compiles ag
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,11 @@ TEMPORARY = "walras-kernels-"
 
 
 def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator that compiles a function by ``numba.njit`` with options, and caches it."""
+    """A decorator that compiles a function by ``numba.njit`` with options, and caches it.
+
+    It has an entry from Python, and none from C, which nothing needs.
+    """
+    options = {"no_cfunc_wrapper": True, **options}
     cached, uncached = nb.njit(cache=True, **options), nb.njit(**options)
 
     def compiled(function: Callable[..., Any]) -> Any:
@@ -45,15 +50,33 @@ def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _careful(kernel: Any) -> Any:
-    """The kernel, made to work also where it cannot be cached, as on a full disk."""
-    save = kernel._cache.save_overload
+    """The kernel, made to work also where it cannot be cached, as on a full disk, and to compile
+    without collecting garbage, which would find little and take a tenth of the time.
+    """
+    save, compiles = kernel._cache.save_overload, kernel.compile
 
     def saved(*compiled: object) -> None:
         with suppress(OSError):
             save(*compiled)
 
-    kernel._cache.save_overload = saved
+    def compiled(signature: object) -> Any:
+        with _no_collections():
+            return compiles(signature)
+
+    kernel._cache.save_overload, kernel.compile = saved, compiled
     return kernel
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from walras.kernels.compiling import compiler
+from walras.kernels.linked import linked
 from walras.types import Ints, Longs
 
 _PASS = 100_000  # columns for each thread below which starting it costs more than it saves
@@ -25,16 +26,26 @@ _OPTIONS: dict[str, Any] = {
 jit = compiler(**_OPTIONS)
 # For sums of a few terms, which vector instructions would slow down.
 jit_in_order = compiler(**{**_OPTIONS, "fastmath": False})
-# For kernels that only kernels call: they have no entry from Python or C, which saves three
-# quarters of the compile time. Calling one from Python would end the process; a test makes sure
-# that nothing does.
-inner = compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
+# For functions that only kernels call: they have no entry from Python, and become machine code
+# within each kernel alone. A call from Python fails; a test makes sure that there is none.
+inner = linked(**_OPTIONS)
 
 
 @inner
 def span(ptr: Longs | Ints, j: int) -> range:
     """Places of run j, unsigned, so that no index counts from the end."""
     return range(np.uint64(ptr[j]), np.uint64(ptr[j + 1]))
+
+
+@inner
+def copy(values: Any, out: Any) -> None:
+    """Write (n,) values into the first places of a vector.
+
+    numba's ``out[:] = values`` could also tell which shapes do not fit, which takes it a second and
+    a half to compile.
+    """
+    for k in range(len(values)):
+        out[k] = values[k]
 
 
 @cache

@@ -13,17 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.parallel import inner, jit
+from walras.kernels.parallel import copy, inner, jit
 from walras.types import Floats, Ints
 
 _LEAST = 1e-12  # least gain of a step, as a share of F
-
-
-@inner
-def copy(one: Ints, other: Ints) -> None:
-    """Copy one placement over another; a slice assignment would take a second to compile."""
-    for j in range(len(one)):
-        other[j] = one[j]
 
 
 @jit

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.parallel import inner, jit_in_order
+from walras.kernels.parallel import copy, inner, jit_in_order
 from walras.types import Bools, Floats, Longs
 
 _NEVER = 2**62
@@ -192,7 +192,7 @@ def insert(
                 return placed
             lost[row[j]], failed = size[j], failed + 1
             if same:
-                dead[:] = seen  # permanently full clusters: no path from here leads out
+                copy(seen, dead)  # permanently full clusters: no path from here leads out
             continue
         while i >= 0:
             _move(carried[i], i, x, size, fill, group, count, head, after, before)

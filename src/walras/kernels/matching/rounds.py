@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from walras.kernels.matching.exact import Tree, arrange, ascend, branch, cut_below, make_tree
-from walras.kernels.matching.local_search import copy, cost_of, improve, tally
-from walras.kernels.parallel import inner, jit, map_runs
+from walras.kernels.matching.local_search import cost_of, improve, tally
+from walras.kernels.parallel import copy, inner, jit, map_runs
 from walras.types import Floats, Ints, Longs
 
 HARD = 1e300  # price of a hard floor; an infinite one would turn 0 * P into NaN

@@ -6,7 +6,7 @@ import numpy as np
 
 from walras.kernels.local_search.random_numbers import State, below, draw
 from walras.kernels.packing.machines import Machines, Types, fits, put
-from walras.kernels.parallel import inner, jit
+from walras.kernels.parallel import copy, inner, jit
 from walras.types import Floats, Ints, Longs
 
 
@@ -94,7 +94,7 @@ def search_pattern(
         )
         count = np.zeros(len(worth), dtype=np.int32)
         if attempt > attempts // 4:
-            count[:] = best
+            copy(best, count)
             for _ in range(1 + below(state, 3)):
                 held = np.flatnonzero(count)
                 if len(held) > 0:

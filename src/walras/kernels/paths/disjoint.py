@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walras.kernels.parallel import inner, jit
+from walras.kernels.parallel import copy, inner, jit
 from walras.types import Ints
 
 UNREACHED = 2**30
@@ -238,7 +238,7 @@ def with_room(links: Ints, used: int, more: int) -> Ints:
     if used + more <= len(links):
         return links
     out = np.empty(max(2 * len(links), used + more), dtype=np.int32)
-    out[:used] = links[:used]
+    copy(links[:used], out)
     return out
 
 
@@ -291,7 +291,7 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
             size += 1
             for j in range(found):
                 if begin[j + 1] - begin[j] == size:
-                    links[used : used + size] = scratch[begin[j] : begin[j + 1]]
+                    copy(scratch[begin[j] : begin[j + 1]], links[used:])
                     hops[paths] = size
                     used += size
                     paths += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.parallel import inner, jit
+from walras.kernels.parallel import copy, inner, jit
 from walras.kernels.paths.disjoint import UNREACHED, Graph, Work, hops_from, search, with_room
 from walras.types import Ints
 
@@ -122,7 +122,7 @@ def _yen(
                 graph, work, source, target, path, hops[:found], found - 1, spur, most, new
             )
             if size > 0:
-                path[place, :size] = new[:size]
+                copy(new[:size], path[place])
                 hops[place], from_spur[place] = size, spur
     return found
 
