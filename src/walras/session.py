@@ -242,15 +242,18 @@ class Session:
         if splice.is_whole and not self._limits:
             return
         first = _limited(self._sources[0], self._limits)
-        splice = replace(splice, sources=[first, *self._sources[1:]])
+        sources = [first, *self._sources[1:]]
+        splice = replace(splice, sources=sources)
         made = first.problem if splice.is_whole else spliced(splice, tuple(self._demands))
         ceilings = splice.demands(self._ceilings)
         source = Source.of(self._rule.applied(made, ceilings))
+        present = _closed(source)
         if self._last is not None:
-            self._last = _carried(splice, self._last)
+            before = splice.entries([self._present.upper, *(p.problem.upper for p in sources[1:])])
+            self._last = _moved_forgotten(_carried(splice, self._last), before, present)
         self._sources, self._ceilings, self._limits = [source], [ceilings], {}
         self._demands = {name: (0, j) for j, name in enumerate(self._demands)}
-        self._present = _closed(source)
+        self._present = present
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,6 +424,19 @@ def _carried(splice: Splice, last: Start) -> Start:
     x = [last.x, *(np.full(each.problem.entries, np.nan) for each in rest)]
     prices = [last.prices, *(np.full(each.problem.rows.count, np.nan) for each in rest)]
     return Start(splice.entries(x), splice.rows(prices))
+
+
+def _moved_forgotten(last: Start, before: Floats, present: Separable) -> Start:
+    """What is known, without the demands of which entries were closed or opened.
+
+    Their old choice says little: they choose anew at the old prices, as new demands do.
+    """
+    moved = np.flatnonzero(before != present.upper)
+    if not len(moved):
+        return last
+    chosen = np.zeros(len(present.demand_names), dtype=np.bool_)
+    chosen[present.demand[moved]] = True
+    return replace(last, x=np.where(chosen[present.demand], np.nan, last.x))
 
 
 def _checked(problem: object, where: str) -> Separable:

@@ -76,6 +76,9 @@ def test_what_entries_cost_and_where_they_lie(seed: int) -> None:
     found = cpu.reduced_costs(matrix, cost, prices)
     same(found, reference.reduced_costs(matrix, cost, prices), 1e-14)
     assert np.array_equal(cpu.negative_rows(matrix), reference.negative_rows(matrix))
+    reach = rng.uniform(0, 1, n) * (rng.random(n) < 0.9)
+    least = zip(cpu.least_terms(matrix, reach), reference.least_terms(matrix, reach), strict=True)
+    assert all(np.array_equal(one, other) for one, other in least)
     cap = rng.integers(-1, 5, n, dtype=np.int32)
     arguments = matrix.indices, cap, rng.integers(0, 3, n).astype(np.int8), 5, 3
     for one, other in zip(cpu.tallies(*arguments), reference.tallies(*arguments), strict=True):

@@ -98,6 +98,7 @@ def _find(problem: Separable) -> Structure:
     holds_free = np.zeros(problem.rows.count, dtype=bool)
     if columns is not None:
         holds_free[columns.indices] = True
+    least, term = _least_terms(problem, _reach(problem, cap, coefficient))
     half_open = np.isinf(problem.lower) != np.isinf(problem.upper)
     return Structure(
         limiting=limiting,
@@ -117,9 +118,9 @@ def _find(problem: Separable) -> Structure:
         free_columns=columns,
         holds_free=holds_free,
         shares=_shares(problem, limiting, cap),
-        unmoved=_unmoved(problem),
-        least_coefficient=_least_terms(problem, np.ones(problem.entries)),
-        least_term=_least_terms(problem, _reach(problem, cap, coefficient)),
+        unmoved=problem.rows.is_utility & (least == 0.0),
+        least_coefficient=least,
+        least_term=term,
     )
 
 
@@ -130,25 +131,13 @@ def _reach(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     return np.where(reach > 0, reach, 1.0)
 
 
-def _least_terms(problem: Separable, reach: Floats) -> Floats:
-    """(rows,) the least of ``|a_q| reach_q`` and the nonzero coefficients of scalars."""
-    rows, matrix = problem.rows, problem.rows.matrix
-    term = np.abs(matrix.data) * np.repeat(reach, np.diff(matrix.indptr))
-    least = np.full(rows.count, np.inf)
-    np.minimum.at(least, matrix.indices, np.where(term > 0, term, np.inf))
-    shared = np.abs(rows.scalar_matrix)
+def _least_terms(problem: Separable, reach: Floats) -> tuple[Floats, Floats]:
+    """(rows,) the least of ``|a_q|`` and of ``|a_q| reach_q``, with the scalars' coefficients."""
+    shared = np.abs(problem.rows.scalar_matrix)
     shared = np.min(np.where(shared > 0, shared, np.inf), axis=1, initial=np.inf)
-    least = np.minimum(least, shared)
-    return np.where(np.isfinite(least), least, 0.0)
-
-
-def _unmoved(problem: Separable) -> Bools:
-    """Utility rows without a coefficient; their activity is zero in every allocation."""
-    rows, unmoved = problem.rows, problem.rows.is_utility
-    if np.any(unmoved):
-        unmoved = unmoved & ~np.any(rows.scalar_matrix, axis=1)
-        unmoved[rows.matrix.indices] = False
-    return unmoved
+    found = (np.minimum(own, shared) for own in kernels.least_terms(problem.rows.matrix, reach))
+    least, term = (np.where(np.isfinite(each), each, 0.0) for each in found)
+    return least, term
 
 
 def _shares(problem: Separable, limiting: Bools, cap: Ints) -> Bools:

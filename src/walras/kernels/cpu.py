@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from walras.kernels.cpu_entries import (
     cheapest,
     first_rows,
+    least_terms,
     negative_rows,
     price_rise,
     reduced_costs,
@@ -29,6 +30,7 @@ __all__ = [
     "cheapest",
     "first_rows",
     "forward",
+    "least_terms",
     "negative_rows",
     "orthogonalise",
     "price_rise",

@@ -237,6 +237,26 @@ def negative_rows(matrix: sp.csc_array) -> Bools:
 
 
 @jit
+def _least_terms(
+    indptr: Ints, indices: Ints, data: Floats, reach: Floats, least: Floats, term: Floats
+) -> None:
+    for q in range(len(reach)):
+        for m in span(indptr, q):
+            k, size = indices[m], abs(data[m])
+            if 0.0 < size < least[k]:
+                least[k] = size
+            if 0.0 < size * reach[q] < term[k]:
+                term[k] = size * reach[q]
+
+
+def least_terms(matrix: sp.csc_array, reach: Floats) -> tuple[Floats, Floats]:
+    """Compiled :func:`walras.kernels.reference.least_terms`."""
+    least, term = (np.full(matrix.shape[0], np.inf) for _ in range(2))
+    _least_terms(matrix.indptr, matrix.indices, matrix.data, reach, least, term)
+    return least, term
+
+
+@jit
 def _first_rows(
     indptr: Ints,
     indices: Ints,

@@ -248,6 +248,25 @@ def tallies(
     return np.bincount(indices, minlength=rows), capped
 
 
+def least_terms(matrix: sp.csc_array, reach: Floats) -> tuple[Floats, Floats]:
+    """The smallest coefficient of each row, and the smallest ``|a_q| reach_q``; inf without any.
+
+    Args:
+        matrix: (rows, n), CSC; coefficients of zero do not count.
+        reach: (n,) size of each entry, >= 0.
+
+    Returns:
+        (rows,) and (rows,).
+    """
+    size = np.abs(matrix.data)
+    found = []
+    for term in (size, size * np.repeat(reach, np.diff(matrix.indptr))):
+        least = np.full(matrix.shape[0], np.inf)
+        np.minimum.at(least, matrix.indices, np.where(term > 0, term, np.inf))
+        found.append(least)
+    return found[0], found[1]
+
+
 def negative_rows(matrix: sp.csc_array) -> Bools:
     """(rows,) True on rows with a negative coefficient."""
     out = np.zeros(matrix.shape[0], dtype=np.bool_)

@@ -39,6 +39,7 @@ _INFEASIBLE_ROUND = 1e-5
 # Reduced cost, in barrier parameters over a typical entry, up to which an entry nearly pays. On the
 # central path such an entry would be half as large as a typical one.
 _NEARLY_PAYS = 2.0
+_LARGEST_START_GAP = 0.3  # of a warm start with many new demands
 _ROUNDING_GAP = 1e-9  # relative gap that more entries cannot be expected to close
 
 
@@ -100,8 +101,8 @@ class Interior(InteriorOptions, Engine):
         Args:
             problem: Any problem without integer entries; at most 64 entries and scalars may be
                 free.
-            settings: Every setting is honoured. A warm start helps when little changed. It is left
-                out if it does not know more than a twentieth of the demands.
+            settings: Every setting is honoured. A warm start helps where less than a third of the
+                demands are new; with more of them it is left out.
 
         Returns:
             The point with its prices. ``FAILED`` when the method broke down, as it does on
@@ -141,6 +142,7 @@ class _Solve:
     unit: float = 1.0
     iteration_log: IterationLog = field(init=False)
     start: Start | None = None
+    start_gap: float = 0.0
     built: float = 0.0
     form: Form | None = None
     elimination: Elimination | None = None
@@ -152,9 +154,12 @@ class _Solve:
 
     def __post_init__(self) -> None:
         self.iteration_log, start = IterationLog(self.settings), self.settings.start
-        most = self.options.warm.new_demands * len(self.problem.demand_names)
-        if start is not None and np.sum(new_demands(self.problem, start.x)) <= most:
+        if start is None:
+            return
+        new, rule = float(np.mean(new_demands(self.problem, start.x))), self.options.warm
+        if new <= rule.new_demands:
             self.start = replace(start, prices=start.prices / self.unit)
+            self.start_gap = max(rule.gap, min(rule.gap_of_new * new, _LARGEST_START_GAP))
 
     @property
     def threads(self) -> int:
@@ -180,7 +185,7 @@ class _Solve:
         """Run from the warm start if there is one and it converges, else from the data."""
         start, point, warm = self.start, cold_start(form, layout), self.options.warm
         if start is not None:
-            near = warm_start(form, layout, point, start.x, start.prices, warm.gap)
+            near = warm_start(form, layout, point, start.x, start.prices, self.start_gap)
             termination = self._run(form, layout, near, tolerance, f"{note} warm", warm.iterations)
             if termination.converged or termination.stopped:
                 return termination

@@ -43,8 +43,8 @@ class ColumnGeneration(OptionGroup):
     entries_per_block: float = number(24.0, 0.0, 1e12)
     first: int = number(8, 1, 10**6, whole=True)
     first_in_market: int = number(5, 1, 10**6, whole=True)
-    first_from_start: int = number(10, 1, 10**6, whole=True)
-    first_of_new_demand: int = number(16, 1, 10**6, whole=True)
+    first_from_start: int = number(5, 1, 10**6, whole=True)
+    first_of_new_demand: int = number(6, 1, 10**6, whole=True)
     added: int = number(6, 1, 10**6, whole=True)
     added_early: int = number(3, 0, 10**6, whole=True)
     first_gap: float = number(0.3, 1e-12, 1.0)
@@ -88,10 +88,12 @@ class WarmStart(OptionGroup):
 
     Attributes:
         new_demands: Share of the demands that may be new, 0 to 1. With more of them a cold start
-            takes fewer iterations, and the start is left out.
+            takes about as long, and the start is left out.
         iterations: Iterations of a warm start before the engine starts cold instead, 1 or more.
         gap: Relative gap of the central path's point from which it begins, 0 to 1. Less is nearer
             to the start, and harder to leave where more has changed than that.
+        gap_of_new: The gap is at least this multiple of the share of new demands, 0 or more; but at
+            most 0.3, from where nothing is left of the start.
 
     Raises:
         InputError: An option is outside its range.
@@ -102,9 +104,10 @@ class WarmStart(OptionGroup):
         Interior(warm=WarmStart(gap=0.01))
     """
 
-    new_demands: float = number(0.05, 0.0, 1.0)
+    new_demands: float = number(0.3, 0.0, 1.0)
     iterations: int = number(30, 1, 10**9, whole=True)
-    gap: float = number(0.03, 1e-12, 1.0)
+    gap: float = number(0.1, 1e-12, 1.0)
+    gap_of_new: float = number(1.5, 0.0, 1e6)
 
 
 @dataclass(frozen=True, repr=False)
