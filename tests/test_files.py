@@ -17,7 +17,7 @@ import pytest
 
 from walras import plot
 from walras.errors import DataError
-from walras.files import replacing, write_csv, write_text
+from walras.files import check_target, make_folder, replacing, write_csv, write_text
 from walras.plot import files as figures
 from walras.plot.style import blank
 from walras.predict.logs.log import write_log
@@ -112,6 +112,25 @@ def test_no_folder_is_one_error(tmp_path: Path) -> None:
         write_text(tmp_path / "file" / "a.txt", "x")
     with pytest.raises(DataError, match="Is a directory"):
         write_text(tmp_path, "x")
+
+
+def test_links_in_a_circle_and_long_names_are_one_error(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    for place, said in (
+        (one, "Too many levels of symbolic links"),
+        (one / "a.txt", "Too many levels of symbolic links"),
+        (tmp_path / ("n" * 300), "File name too long"),
+    ):
+        for use in (
+            lambda path: write_text(path, "x"),
+            lambda path: check_target(path, "save"),
+            lambda path: make_folder(path / "folder"),
+        ):
+            with pytest.raises(DataError, match=said):
+                use(place)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])

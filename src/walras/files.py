@@ -58,7 +58,7 @@ def replacing(path: str | Path, remedy: str = "choose another path") -> Iterator
     path = Path(path)
     fresh = None
     try:
-        place = path.resolve()  # a link stays one
+        place = _place(path)
         if place.exists() and not place.is_file():
             yield place
             return
@@ -101,7 +101,7 @@ def check_target(
     """
     path = Path(path)
     try:
-        place = path.resolve()
+        place = _place(path)
         device = place.exists() and not place.is_file() and not place.is_dir()
         nameless = device and not path.suffix
         if endings and path.suffix.lower() not in endings and not nameless:
@@ -141,6 +141,17 @@ def make_folder(path: str | Path) -> Path:
             remedy="choose another one",
         ) from error
     return place
+
+
+def _place(path: Path) -> Path:
+    """Where links lead: they stay links.
+
+    Raises:
+        OSError: They lead in a circle, or a folder on the way is none.
+    """
+    with suppress(FileNotFoundError):
+        path.stat()
+    return path.resolve()
 
 
 def _cannot_write(path: Path, error: OSError, remedy: str) -> DataError:

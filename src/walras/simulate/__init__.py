@@ -7,7 +7,7 @@ to placements of tasks on clusters with slots, such as those of :mod:`walras.pol
 from __future__ import annotations
 
 from walras.simulate.cluster import Cluster
-from walras.simulate.compare import NO_POLICY, Comparison, compare
+from walras.simulate.compare import NO_POLICY, Comparison, UnkeptError, compare
 from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.formats.imported import Imported
 from walras.simulate.formats.load import import_trace, load_trace
@@ -42,6 +42,7 @@ __all__ = [
     "Slots",
     "TaskTrace",
     "Trace",
+    "UnkeptError",
     "by_kind",
     "check_load",
     "compare",

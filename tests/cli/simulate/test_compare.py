@@ -243,8 +243,11 @@ def test_a_full_disk_is_one_error_and_the_result_is_printed(config: Path, tmp_pa
         with suppress(OSError), (full / "filler").open("wb", buffering=0) as filler:
             while True:
                 filler.write(bytes(4096))
-        cut = _run("compare", str(config), *rules, "--folder", str(full))
+        cut = _run("compare", str(config), *rules, "--folder", str(full), "-o", "json")
         assert exit_code(cut.exception) == 6  # type: ignore[arg-type]
+        assert "No space left on device" in str(cut.exception)
+        printed = {(row["policy"], row["seed"]) for row in json.loads(cut.stdout)}
+        assert printed == {("fifo", 0), ("max-min", 0), ("fifo", 1)}  # the last could not be kept
         kept = {path.name: path.stat().st_mtime_ns for path in full.glob("*.npz")}
         assert len(kept) == 2
         (full / "filler").unlink()

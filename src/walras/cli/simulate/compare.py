@@ -15,14 +15,14 @@ from walras.cli.common.output import Format, OutputOption, emit
 from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import Report, ShowProgress, refuse_unless
 from walras.cli.common.streams import put, tell
-from walras.cli.common.targets import check_figure, check_report, check_save
+from walras.cli.common.targets import check_figure, check_folder, check_report, check_save
 from walras.cli.simulate.loading import tell_load
 from walras.errors import InputError
 from walras.policies import savings_bound
 from walras.policies.named import named
 from walras.policies.named_placements import named_placement
 from walras.reports.simulate import compared, everything
-from walras.simulate import Comparison, Run, compare
+from walras.simulate import Comparison, Run, UnkeptError, compare
 from walras.simulate.compare.study import EXAMPLES, Study, read_study
 
 HELP = """Compare policies on the same traces, and with what no policy can beat.
@@ -42,8 +42,8 @@ Examples:
 
   walras simulate compare --runs fifo.npz --runs las.npz -o json
 
-Exit codes: 0 done, 2 bad input, 6 a file cannot be read, 130 interrupted, with
-the runs so far.
+Exit codes: 0 done, 2 bad input, 6 a file cannot be read or written, 130
+interrupted. On a full disk and after Ctrl-C it prints the runs so far.
 """
 
 
@@ -81,6 +81,7 @@ def compare_command(
     check_report(report)
     check_figure(figure)
     check_save(save)
+    fault: UnkeptError | None = None
     if runs:
         unused = {"--folder": folder, "--seeds": seeds, "--processes": processes}
         for option, given in unused.items():
@@ -88,6 +89,7 @@ def compare_command(
         found = _of_files(runs, bound=bound)
         interrupted = False
     else:
+        check_folder(folder)
         stated = read_study(config)  # type: ignore[arg-type]
         if seeds is not None:
             stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
@@ -101,20 +103,25 @@ def compare_command(
             Stages({"compare": 1.0}, 1.0, interrupt, shown=progress) as stages,
         ):
             stages.begin("compare")
-            found = compare(
-                traces,
-                cluster,
-                policies,
-                seeds=stated.seeds,
-                bound=savings_bound if bound else None,
-                processes=processes,
-                folder=folder,
-                on_progress=stages.count,
-                **stated.settings,
-            )
+            try:
+                found = compare(
+                    traces,
+                    cluster,
+                    policies,
+                    seeds=stated.seeds,
+                    bound=savings_bound if bound else None,
+                    processes=processes,
+                    folder=folder,
+                    on_progress=stages.count,
+                    **stated.settings,
+                )
+            except UnkeptError as error:
+                found, fault = error.found, error
         interrupted = interrupt.asked
     _tell_faults(found)
     emit(everything(found) if every or output is not Format.TABLE else compared(found), output)
+    if fault is not None:
+        raise fault
     _write(found, report, figure, save)
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)

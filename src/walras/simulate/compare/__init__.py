@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from walras.simulate.compare.comparison import NO_POLICY, Comparison
 from walras.simulate.compare.over_seeds import compare
+from walras.simulate.compare.store import UnkeptError
 
-__all__ = ["NO_POLICY", "Comparison", "compare"]
+__all__ = ["NO_POLICY", "Comparison", "UnkeptError", "compare"]

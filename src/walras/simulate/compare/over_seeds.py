@@ -15,7 +15,7 @@ import numba
 from threadpoolctl import threadpool_limits
 
 from walras import checks
-from walras.errors import EngineError, InputError
+from walras.errors import DataError, EngineError, InputError
 from walras.machine import cores
 from walras.pool import deaf_children, open_pool
 from walras.progress import OnProgress, Progress
@@ -29,7 +29,7 @@ from walras.simulate.compare.comparison import (
     rows_of_bounds,
 )
 from walras.simulate.compare.pace import Pace
-from walras.simulate.compare.store import Store
+from walras.simulate.compare.store import Store, UnkeptError
 from walras.simulate.placed import Slots, TaskTrace
 from walras.simulate.result import Run
 from walras.simulate.trace import Trace
@@ -82,6 +82,7 @@ def compare(
         InputError: There is no policy, a seed or setting cannot be used, tasks are given for a
             cluster that is shared in time, or what goes to other processes cannot be pickled.
         DataError: The folder cannot be used.
+        UnkeptError: It cannot keep a run, as on a full disk; ``found`` has the finished runs.
         EngineError: A process ended: a script that calls this needs the guard ``if __name__ ==
             "__main__"``.
 
@@ -110,10 +111,16 @@ def compare(
             done[k] = kept
     pace = Pace(cases, done)
 
+    def so_far(status: Status) -> Comparison:
+        return Comparison.of_rows([_rows(cases[k], *done[k]) for k in sorted(done)], status)
+
     def finished(k: int, found: Run | Bounds, seconds: float) -> None:
-        store.write(cases[k].key, found, seconds)
         done[k] = found, seconds
         pace.finished(k, seconds)
+        try:
+            store.write(cases[k].key, found, seconds)
+        except DataError as error:
+            raise UnkeptError(error, so_far(Status.INTERRUPTED)) from error
 
     todo = [k for k in range(len(cases)) if k not in done]
     begun, furthest = time.perf_counter(), 0
@@ -133,9 +140,8 @@ def compare(
         stopped = work(todo, cases, finished, stops, min(workers, len(todo)))
     except KeyboardInterrupt:
         stopped = True
-    rows = [_rows(cases[k], *done[k]) for k in sorted(done)]
     missing = stopped and len(done) < len(cases)
-    return Comparison.of_rows(rows, Status.INTERRUPTED if missing else Status.FEASIBLE)
+    return so_far(Status.INTERRUPTED if missing else Status.FEASIBLE)
 
 
 Finished = Callable[[int, Run | Bounds, float], None]

@@ -10,8 +10,26 @@ from pathlib import Path
 from walras import saving
 from walras.errors import DataError
 from walras.files import make_folder, write_text
-from walras.simulate.compare.comparison import Bounds
+from walras.simulate.compare.comparison import Bounds, Comparison
 from walras.simulate.result import Run
+
+
+class UnkeptError(DataError):
+    """A finished run that its folder could not keep, such as one on a full disk.
+
+    Attributes:
+        found: The comparison of all runs that were finished, this one included.
+
+    Example:
+        >>> import walras as wl
+        >>> issubclass(wl.simulate.UnkeptError, wl.DataError)
+        True
+    """
+
+    def __init__(self, cause: DataError, found: Comparison) -> None:
+        said = {name: getattr(cause, name) for name in ("where", "allowed", "remedy")}
+        super().__init__(cause.what, **said)
+        self.found = found
 
 
 @dataclass(frozen=True)
