@@ -17,7 +17,7 @@ from walras.policies import (
 )
 from walras.policies.predicted import JUDGES
 from walras.rounds import check
-from walras.simulate import Cluster, Trace, run
+from walras.simulate import Cluster, Trace, run, summary
 
 
 def test_true_speeds_change_nothing() -> None:
@@ -60,6 +60,8 @@ def test_the_gap_of_a_run_is_its_regret() -> None:
     # Each job runs at 1 instead of 4 steps a second: of 1.6 a job over equal parts, 0.4 are left.
     assert done.rounds["value"].iloc[0] == pytest.approx(0.8)
     assert done.rounds["bound"].iloc[0] == pytest.approx(3.2)
+    measures = summary(done).set_index("measure")["value"]
+    assert measures["mean gap"] == measures["largest gap"] == pytest.approx((3.2 - 0.8) / 0.8)
     with pytest.raises(InputError, match="judge"):
         predicted(total_throughput(), lambda given: given.speed, judge="speed")
 

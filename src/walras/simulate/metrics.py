@@ -23,11 +23,12 @@ def summary(run: Run) -> pd.DataFrame:
         fastest type alone), finish-time fairness (worst and mean ratio, share above
         :data:`UNFAIR`; :func:`finish_time_ratios` by the jobs there), moves a job, makespan, use of
         each type, decisions and refused ones, their mean fairness (Jain's index of what each came
-        to) and the mean and largest gap of those with a bound, seconds of the policy and of the
-        simulator; the share of the time that each type was up, outages, and of all measured jobs
-        those that expired or failed for good, how often one was stopped by a failure or failed by
-        itself, and the hours that they undid. Runs on the same types have the same rows. NaN where
-        there is nothing to count.
+        to) and the mean and largest gap of those with a bound (of a policy that
+        ``wl.policies.predicted`` judges, its regret against the true throughputs), seconds of the
+        policy and of the simulator; the share of the time that each type was up, outages, and of
+        all measured jobs those that expired or failed for good, how often one was stopped by a
+        failure or failed by itself, and the hours that they undid. Runs on the same types have the
+        same rows. NaN where there is nothing to count.
 
     Example:
         >>> import walras as wl
