@@ -83,8 +83,10 @@ def recorded_tasks(history: History) -> RecordedTasks:
             remedy="let it place tasks first",
         )
     kept.sort(key=lambda pair: (pair[1].submitted, pair[0]))
-    labels = [{}, *(one.labels for _, one in kept)]
-    sets = [labels[k] for k in range(len(labels)) if labels[k] not in labels[:k]]
+    sets: list[Mapping[str, str]] = [{}]
+    for _, one in kept:
+        if one.labels not in sets:
+            sets.append(one.labels)
     predicted = np.array([[one.seconds[name] for name in names] for _, one in kept])
     chance = np.array([[one.chance[name] for name in names] for _, one in kept])
     measured, good = table.of([key for key, _ in kept])
