@@ -1,5 +1,20 @@
-"""``python -m walras``: the command line without its script."""
+"""The command line, as ``walras`` and as ``python -m walras``."""
 
-from walras.cli.main import main
+from __future__ import annotations
 
-main()
+import sys
+
+
+def main() -> None:
+    """Entry point of the ``walras`` script; Ctrl-C is one line while modules are imported, too."""
+    try:
+        # Imported here: it takes a moment.
+        from walras.cli.main import main as command_line  # noqa: PLC0415
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)
+    command_line()
+
+
+if __name__ == "__main__":
+    main()

@@ -16,6 +16,7 @@ from typer.main import get_command
 from walras.cli.common.errors import guarded
 from walras.cli.common.streams import keep_stdout_for_results
 from walras.cli.common.usage_errors import options_of, run
+from walras.errors import StoppedError
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,16 @@ class LazyCommand:
     summary: str
 
     def load(self, name: str) -> Any:
-        """Import the sub-command and make it a command of that name."""
+        """Import the sub-command and make it a command of that name.
+
+        Raises:
+            StoppedError: Ctrl-C came meanwhile.
+        """
         module, attribute = self.target.split(":")
-        found = getattr(importlib.import_module(module), attribute)
+        try:
+            found = getattr(importlib.import_module(module), attribute)
+        except KeyboardInterrupt as pressed:  # typer would end without a word
+            raise StoppedError("interrupted") from pressed
         if not isinstance(found, typer.Typer):
             application = typer.Typer(add_completion=False)
             application.command(name)(found)
@@ -146,7 +154,7 @@ def root(
 
 
 def main() -> None:
-    """Entry point of the ``walras`` script."""
+    """Run the command that the arguments name, and exit with its code."""
     keep_stdout_for_results()
     arguments = sys.argv[1:]
     guarded(lambda: run(app, arguments), arguments, lambda: options_of(app, arguments))

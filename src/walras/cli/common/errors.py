@@ -132,7 +132,7 @@ def guarded(
             sys.stdout.flush()  # a disk that is full shows itself here
         sys.exit(code)
     except WalrasError as error:
-        known = () if isinstance(error, UsageError) else options()
+        known = () if isinstance(error, UsageError | StoppedError) else options()
         tell(describe(error, arguments, known))
         sys.exit(exit_code(error))
     except MemoryError:
