@@ -7,11 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from walras import DataError, InputError, data
 from walras.data.gavel import GavelThroughputs
-from walras.simulate import import_trace, load_trace
+from walras.policies import fifo
+from walras.rounds import JobsSnapshot, Shares
+from walras.simulate import Cluster, import_trace, load_trace, run, save_trace
+from walras.types import Floats
 
 KIND = "ResNet-18 (batch size 16)"
 
@@ -48,6 +52,41 @@ def test_every_form_is_read(count: int, tmp_path: Path, speeds: GavelThroughputs
     assert (trace.weight.tolist(), trace.arrival.tolist()) == ([3.0], [5.0])
     column = speeds.columns([KIND], [2])[0]
     assert trace.speed.tolist() == [speeds.throughput[:, column].tolist()]
+
+
+@pytest.mark.parametrize("count", [9, 10, 11, 12])
+def test_an_slo_is_a_deadline(count: int, tmp_path: Path, speeds: GavelThroughputs) -> None:
+    """Gavel's scheduler: arrival + SLO x duration, of the line or else on a V100."""
+    path, back = tmp_path / "slo.trace", tmp_path / "back.csv"
+    lines = [_columns(count).replace("-1.000000", slo) for slo in ("1.5", "-1.000000", "", "0")]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    trace = load_trace(path, speeds=speeds)
+    seconds = 3600.0 if count == 12 else trace.seconds("v100")[0]
+    assert trace.deadline.tolist() == pytest.approx([5.0 + 1.5 * seconds] + [np.inf] * 3)
+    save_trace(trace, back)
+    assert load_trace(back).deadline.tolist() == pytest.approx(trace.deadline.tolist())
+    seen: list[Floats] = []
+
+    def watch(snapshot: JobsSnapshot) -> Shares:
+        seen.append(snapshot.deadline)
+        return fifo()(snapshot)
+
+    run(trace, Cluster({"v100": 8}), watch)
+    assert seen[0].tolist() == trace.deadline.tolist()
+
+
+@pytest.mark.parametrize(
+    ("slo", "duration", "said"),
+    [("soon", "3600", "slo is 'soon'"), ("2", "0", "seconds is 0"), ("2", "x", "seconds is 'x'")],
+)
+def test_an_slo_that_is_no_deadline_is_named(
+    slo: str, duration: str, said: str, tmp_path: Path, speeds: GavelThroughputs
+) -> None:
+    path = tmp_path / "slo.trace"
+    bad = _columns(12).replace("-1.000000", slo).replace("3600", duration)
+    path.write_text(f"{_columns(12)}\n{bad}", encoding="utf-8")
+    with pytest.raises(DataError, match=f"line 2: {said}"):
+        load_trace(path, speeds=speeds)
 
 
 def test_packed_files_are_unpacked(tmp_path: Path, speeds: GavelThroughputs) -> None:

@@ -3,8 +3,9 @@
 The columns are job type, command, directory, steps argument, whether it needs data, steps, workers,
 weight, SLO, arrival in seconds. Lines of nine columns have no directory, lines of eleven have a
 mode of adaptation after the workers, and lines of twelve a duration before the arrival, too:
-Shockwave's are so. Sources: the repositories of Narayanan et al., OSDI 2020, and of Zheng et al.,
-NSDI 2023.
+Shockwave's are so. A job with an SLO above 0 is to end by its arrival and so many times its
+duration; where the line has none, its duration is that on a V100. Sources: the repositories of
+Narayanan et al., OSDI 2020, and of Zheng et al., NSDI 2023.
 """
 
 from __future__ import annotations
@@ -25,11 +26,18 @@ COLUMNS = {
     "steps": "steps",
     "workers": "size",
     "weight": "weight",
+    "SLO": "slo",
     "arrival": "arrival",
+    "duration": "seconds",
 }
 
-# Number of columns -> places of job type, steps, workers, weight, arrival.
-_PLACES = {9: (0, 4, 5, 6, 8), 10: (0, 5, 6, 7, 9), 11: (0, 5, 6, 8, 10), 12: (0, 5, 6, 8, 11)}
+# Number of columns -> places of job type, steps, workers, weight, SLO, arrival, duration.
+_PLACES = {
+    9: (0, 4, 5, 6, 7, 8),
+    10: (0, 5, 6, 7, 8, 9),
+    11: (0, 5, 6, 8, 9, 10),
+    12: (0, 5, 6, 8, 9, 11, 10),
+}
 _SHOCKWAVE_SPEEDS = ("tacc_throughputs.json.gz", "tacc_throughputs.json")
 
 
@@ -50,7 +58,8 @@ def read(path: Path) -> Raw:
             allowed = ", ".join(map(str, _PLACES))
             refused.append(Refusal(number, "", f"has {len(cells)} columns, not {allowed}"))
             continue
-        rows.append([cells[k].strip() for k in _PLACES[len(cells)]])
+        found = [cells[k].strip() for k in _PLACES[len(cells)]]
+        rows.append(found + [""] * (len(COLUMNS) - len(found)))
         numbers.append(number)
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
     return Raw(table, np.array(numbers, np.int64), tuple(refused))

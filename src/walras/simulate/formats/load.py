@@ -44,7 +44,8 @@ def import_trace(
             .gz, .bz2 or .xz is unpacked.
         format: One of ``FORMATS``; by the ending of the name if None, else ``gavel``.
         columns: Column of the file -> field: ``name``, ``kind``, ``size``, ``seconds``, ``steps``,
-            ``arrival``, ``weight``, ``type`` or ``speed TYPE``. It adds to the format's own map.
+            ``arrival``, ``weight``, ``deadline``, ``slo``, ``type`` or ``speed TYPE``. It adds to
+            the format's own map.
         types: Names of types of workers, or their speeds, such as ``{"v100": 1.0, "k80": 0.4}``;
             seconds in the file are then those of a type of speed 1.
         speeds: Measured steps a second by class and size, or a file of them in Gavel's form, for

@@ -30,12 +30,14 @@ FIELDS: Mapping[str, str] = {
     "arrival": "seconds, or a date and time",
     "weight": "priority; 1 if there is none",
     "deadline": "seconds by which it is to end, as arrivals count; none if empty",
+    "slo": "a deadline so many times its seconds after its arrival; none if empty, 0 or below",
     "type": "types of workers on which it can run, joined by a bar; every type if empty",
 }
 """What a column may be. ``speed TYPE`` is one more: steps a second on that type."""
 
 SPEED = "speed "
 _MOST = 1e15
+_SLO_TYPE = "v100"  # whose seconds an slo counts where the rows have none, as Gavel draws them
 _MOST_SIZE = 2**31
 
 
@@ -85,11 +87,13 @@ def make(raw: Raw, rules: Rules) -> Imported:
     size = sieve.numbers(table, "size", 1.0, whole=True, high=_MOST_SIZE)
     weight = sieve.numbers(table, "weight", 1.0)
     arrival = _arrivals(sieve, table, raw.dated)
-    deadline = _deadlines(sieve, table)
     if rules.ordered:
         _refuse_out_of_order(sieve, arrival)
     types, speed, known = _speeds(sieve, table, rules, kind, size)
     steps = _steps(sieve, table, speed, known=known)
+    deadline = _deadlines(sieve, table)
+    if "slo" in table:
+        deadline = np.minimum(deadline, arrival + _slo_seconds(sieve, table, types, steps, speed))
     refused = tuple(sorted((*raw.refused, *sieve.refused), key=lambda found: found.row))
     good = np.flatnonzero(sieve.good)
     refuse_mostly_bad(refused, len(good), rules.where)
@@ -231,6 +235,30 @@ def _deadlines(sieve: _Sieve, table: pd.DataFrame) -> Floats:
         return np.full(len(table), np.inf)
     found = sieve.numbers(table, "deadline", 0.0, low=0.0)
     return np.where(_empty(table["deadline"]), np.inf, found)
+
+
+def _slo_seconds(
+    sieve: _Sieve, table: pd.DataFrame, types: Sequence[str], steps: Floats, speed: Floats
+) -> Floats:
+    """(n,) seconds from arrival to deadline, infinite where there is none: the slo times the job's
+    seconds. Source: Gavel's scheduler.
+    """
+    slo = sieve.numbers(table, "slo", 0.0, low=-_MOST)
+    stated = slo > 0.0
+    fastest = speed.max(axis=1)
+    own = speed[:, types.index(_SLO_TYPE)] if _SLO_TYPE in types else fastest
+    seconds = steps / np.where(own > 0.0, own, np.where(fastest > 0.0, fastest, 1.0))
+    if "seconds" in table:
+        kept = stated & ~_empty(table["seconds"])
+        given = numbers(table["seconds"])
+        bad = kept & ~((given > 0.0) & (given <= _MOST))
+        sieve.refuse(
+            bad,
+            "seconds",
+            lambda j: f"is {_shown(table['seconds'].iloc[j])}, not a number above 0",
+        )
+        seconds = np.where(kept & ~bad, given, seconds)
+    return np.where(stated, slo * seconds, np.inf)
 
 
 def _arrivals(sieve: _Sieve, table: pd.DataFrame, dated: bool) -> Floats:
