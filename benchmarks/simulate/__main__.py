@@ -84,6 +84,8 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
         print(frame.to_string(index=False, float_format=shown.format))
         if study in (*_SHOWN, "priorities"):
             print(gavel.verdict(frame))
+        if study == "shockwave":
+            print(shockwave.verdict(frame))
         if given.keep:
             digits = 6 if study in ("dede", "shockwave") else 4
             tables.write(study, frame, digits, _CELLS.get(study, ()))

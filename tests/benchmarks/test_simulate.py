@@ -280,6 +280,23 @@ def test_dedes_cluster_has_the_published_size() -> None:
     assert np.mean((trace.speed == 0).any(axis=1)) == pytest.approx(0.35, abs=0.05)
 
 
+def test_shockwaves_orders_that_are_not_reproduced_are_said() -> None:
+    rows = {
+        "policy": ["Themis", "MST", "Gandiva-Fair"],
+        "published makespan s": [31929.0, 31909.0, 32367.0],
+        "makespan s": [32209.2, 31817.4, 32069.2],
+        "published completion s": [3.0, 1.0, 2.0],
+        "completion s": [3.1, 1.1, 2.1],
+    }
+    said = shockwave.verdict(pd.DataFrame(rows).assign(work="adapted")).splitlines()
+    assert said[0] == (
+        "Order by makespan, jobs adapted: not reproduced: "
+        "Themis / Gandiva-Fair (published 1.4 % apart, ours -0.4 %)"
+    )
+    assert said[1] == "Order by mean completion, jobs adapted: reproduced"
+    assert "is not shown" in said[-1]
+
+
 def test_shockwaves_policies_stand_beside_published_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
