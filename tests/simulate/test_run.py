@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -191,6 +194,16 @@ def test_progress_counts_ended_jobs_and_may_stop() -> None:
     assert [(step.iteration, step.total) for step in heard] == [(0, 1)]
 
 
+def test_progress_counts_the_jobs_before_the_measured_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the last of many jobs is measured, the others are most of the work."""
+    monkeypatch.setattr(sys.modules["walras.simulate.run"], "_TELL", -1.0)
+    heard: list[Progress] = []
+    trace, rules = on_one([60.0] * 4), {"measured": slice(2, 3), "round_seconds": 0}
+    run(trace, ONE, policies.fifo(), **rules, on_progress=heard.append)  # type: ignore[call-overload]
+    assert {step.total for step in heard} == {3}
+    assert [step.iteration for step in heard] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -262,3 +275,35 @@ def test_between_two_infinite_numbers_is_no_gap() -> None:
         return replace(policies.fifo()(snapshot), value=np.inf, bound=np.inf)
 
     assert run(on_one([10]), ONE, endless).rounds["gap"].isna().all()
+
+
+def _of_world(made: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """The policies by name, made with the least that they need."""
+    needs: dict[str, dict[str, Any]] = {
+        "predicted": {"policy": "fifo", "throughputs": pd.DataFrame({"type 0": [1.0]})}
+    }
+    return {name: make(**needs.get(name, {})) for name, make in made.items()}
+
+
+def test_policies_of_the_other_world_are_refused_before_the_run() -> None:
+    jobs, slots = on_one([60.0]), Slots({"gpu": 1})
+    for name, policy in _of_world(policies.NAMED).items():
+        with pytest.raises(InputError, match="decides shares of time") as told:
+            run(jobs, slots, policy)
+        assert "wl.policies.first_fit()" in str(told.value), name
+    for name, policy in _of_world(policies.PLACEMENTS).items():
+        with pytest.raises(InputError, match="decides placements") as told:
+            run(jobs, ONE, policy)
+        assert "wl.policies.fifo()" in str(told.value), name
+
+
+def test_a_function_that_does_not_say_its_world_is_let_through() -> None:
+    asked: list[Any] = []
+
+    def own(snapshot: Any) -> Any:
+        asked.append(snapshot)
+        return snapshot.held
+
+    with pytest.raises(AttributeError, match="held"):
+        run(on_one([60.0]), Slots({"gpu": 1}), own)
+    assert len(asked) == 1

@@ -21,7 +21,7 @@ from walras.simulate.time_shared import Policy, World, exact_shares
 from walras.simulate.time_shared.failures import Failures, faults_of, outages_until
 from walras.simulate.time_shared.faults import Faults
 from walras.simulate.time_shared.slices import DECIDE, ENDED, run_rounds
-from walras.simulate.time_shared.state import MEASURED, NOW, RESTART, ROUND
+from walras.simulate.time_shared.state import NOW, RESTART, ROUND
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
@@ -121,15 +121,17 @@ def run(
         ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
             on ``Slots`` always does.
         on_progress: Called a few times a second with a :class:`walras.progress.Progress` that
-            counts measured jobs that have ended; True stops the run there.
+            counts the jobs that have ended, up to the last measured one; on ``Slots`` the measured
+            ones. True stops the run there.
 
     Returns:
         The run. It lists the jobs that have failed for good; where others are left that nothing
         will ever run, it ends and lists them.
 
     Raises:
-        InputError: A job can run nowhere, a number is out of range, the policy is no function, or a
-            round is too short for a whole step of a job.
+        InputError: A job can run nowhere, a number is out of range, the policy is no function or
+            decides for the other kind of cluster, or a round is too short for a whole step of a
+            job.
 
     Example:
         >>> import walras as wl
@@ -139,7 +141,7 @@ def run(
         >>> run.complete, len(run.completion), run.frame().shape[0]
         (True, 20, 20)
     """
-    _check_policy(policy)
+    _check_policy(policy, cluster)
     length = checks.number(round_seconds, "round_seconds", 0.0)
     if isinstance(cluster, Slots):
         placer = cast("Placer", policy)
@@ -169,7 +171,7 @@ def run(
     if failures is not None:
         world.faults = _faults(failures, world, checks.whole(seed, "seed"))
     books = _Books(RoundsLog(len(cluster.types)), Ledger(kept=ledger))
-    ticker = _Ticker(on_progress, int(world.state.counts[MEASURED]))
+    ticker = _Ticker(on_progress, world.jobs.measured)
     (_in_rounds if length else _exactly)(world, policy, books, ticker, whole_steps)
     return _result(world, books, policy, seed)
 
@@ -229,13 +231,29 @@ def measured_jobs(given: Measured, n: int) -> Bools:
     return chosen
 
 
-def _check_policy(given: object) -> None:
+_DECIDES = {"Shares": "shares of time", "Decision": "placements"}
+"""Kinds of decisions, by the name of the class that a policy says it returns."""
+
+
+def _check_policy(given: object, cluster: object) -> None:
+    """Refuse what is no function, or says by its annotation that it decides for the other world."""
     if not callable(given):
         raise InputError(
             f"is {checks.shown(given)}",
             where="policy",
             allowed="a function from a snapshot to a decision",
             remedy="give one such as wl.policies.fifo(), or wl.policies.named('fifo')",
+        )
+    placed = isinstance(cluster, Slots)
+    own = getattr(given, "__annotations__", {}).get("return")
+    says = str(getattr(own, "__name__", own))
+    needed, example = ("Decision", "first_fit()") if placed else ("Shares", "fifo()")
+    if says in _DECIDES and says != needed:
+        raise InputError(
+            f"{getattr(given, '__name__', 'policy')} decides {_DECIDES[says]}",
+            where="policy",
+            allowed=f"one that decides {_DECIDES[needed]}, on a {type(cluster).__name__}",
+            remedy=f"give one such as wl.policies.{example}",
         )
 
 
@@ -284,10 +302,12 @@ def _check_steps(world: World, length: float, lost: float) -> None:
 
 
 class _Ticker:
-    """Calls the user's hook now and then."""
+    """Calls the user's hook now and then with how many jobs have ended up to the last measured one:
+    those before it are most of the work where only late jobs are measured.
+    """
 
-    def __init__(self, hook: OnProgress | None, total: int) -> None:
-        self._hook, self._total = hook, total
+    def __init__(self, hook: OnProgress | None, measured: Bools) -> None:
+        self._hook, self._total = hook, int(np.flatnonzero(measured)[-1]) + 1
         self._began = self._last = time.perf_counter()
 
     def stops(self, world: World) -> bool:
@@ -296,7 +316,7 @@ class _Ticker:
         if self._hook is None or now - self._last < _TELL:
             return False
         self._last = now
-        done = self._total - int(world.state.counts[MEASURED])
+        done = int((~np.isnan(world.state.ended[: self._total])).sum())
         note = f"{world.state.clock[NOW] / 3600:.1f} h"
         step = Progress(done, elapsed=now - self._began, total=self._total, note=note)
         return bool(self._hook(step))

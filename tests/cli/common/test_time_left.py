@@ -52,6 +52,15 @@ def test_a_new_stage_may_begin_with_any_time() -> None:
     assert left.after(50.0, 0.5) == pytest.approx(27.5)
 
 
+def test_a_share_of_seconds_is_believed_at_once_and_may_grow() -> None:
+    left = TimeLeft(0.0, of_seconds=True)
+    assert left.after(1.0, 0.0) is None  # nothing is known yet
+    assert left.after(2.0, 0.02) == pytest.approx(98.0)
+    assert left.after(3.0, 0.01) == pytest.approx(297.0)
+    assert left.after(50.0, 1.0) == 0.0
+    assert left.after(60.0, 0.5) == pytest.approx(60.0)
+
+
 def test_it_is_never_more_than_what_a_limit_leaves() -> None:
     left = TimeLeft(0.0, limit=20.0)
     assert left.after(1.0, 0.0) == 19.0  # nothing is known but the limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from walras.policies import (
     shortest_remaining_time,
 )
 from walras.progress import Progress
+from walras.rounds import JobsSnapshot, Shares
 from walras.simulate import (
     NO_POLICY,
     Cluster,
@@ -35,7 +37,8 @@ from walras.simulate import (
     summary,
 )
 from walras.simulate.compare.case import MakePolicy
-from walras.simulate.compare.comparison import SECONDS
+from walras.simulate.metrics import SECONDS, by_kind
+from walras.simulate.time_shared import Policy
 
 CLUSTER = Cluster({"v100": 2, "p100": 2, "k80": 2})
 POLICIES: dict[str, MakePolicy] = {"fifo": fifo, "max-min": partial(las, by_speed=True)}
@@ -53,7 +56,10 @@ def test_measures_are_those_of_the_runs() -> None:
         done = run(DRAWN(seed=seed), CLUSTER, fifo(), seed=seed)
         own = summary(done).set_index("measure")["value"].drop([*SECONDS])
         rows = found.table.query("policy == 'fifo' and seed == @seed").set_index("measure")
-        pd.testing.assert_series_equal(rows["value"].drop([*SECONDS]), own, check_names=False)
+        pd.testing.assert_series_equal(rows["value"][own.index], own, check_names=False)
+        for kind, hours in by_kind(done).groupby("kind"):
+            mean = np.average(hours["mean completion h"], weights=hours["jobs"])
+            assert rows["value"][f"mean completion of {kind}"] == pytest.approx(mean)
     least = found.table[found.table["policy"] == NO_POLICY]
     assert least["measure"].tolist() == ["mean completion", "makespan"] * 2
     frame = found.frame(["mean completion", "makespan"], spread=True).droplevel("trace")
@@ -87,7 +93,8 @@ def test_processes_and_a_cut_change_nothing(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     again = compare(DRAWN, CLUSTER, POLICIES, **rules, processes=1, folder=tmp_path)
     pd.testing.assert_frame_equal(_timeless(again), _timeless(whole))
-    assert [step.iteration for step in steps] == sorted(step.iteration for step in steps)
+    assert all(0 <= step.iteration <= step.total for step in steps)
+    assert steps[-1].iteration > 0
 
 
 def test_the_same_case_is_the_same_file(tmp_path: Path) -> None:
@@ -133,11 +140,41 @@ def test_ctrl_c_keeps_what_has_ended() -> None:
     assert str(found.status) == "interrupted"
 
 
+def slow() -> Policy:
+    """First in, first out, at leisure."""
+    quick = fifo()
+
+    def decide(snapshot: JobsSnapshot) -> Shares:
+        time.sleep(0.03)
+        return quick(snapshot)
+
+    return decide
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_how_far_it_is_is_told_before_a_run_ends_and_stops_it(processes: int) -> None:
+    heard: list[Progress] = []
+
+    def cut(step: Progress) -> bool:
+        heard.append(step)
+        return step.iteration > 0
+
+    rules: dict[str, Any] = {"processes": processes, "round_seconds": 0, "on_progress": cut}
+    found = compare(on_one([60.0] * 60), ONE, {"a": slow, "b": slow}, **rules)
+    assert heard[-1].note == "0 of 2 runs"
+    assert 0.0 < heard[-1].share < 1.0
+    assert str(found.status) == "interrupted"
+    assert not len(found.table)
+
+
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     found = compare({"one": on_one([100.0, 50.0])}, ONE, {"fifo": fifo}, processes=1)
     found.save(tmp_path / "found.npz")
     again = wl.load(tmp_path / "found.npz")
-    pd.testing.assert_frame_equal(again.table, found.table)
+    pd.testing.assert_frame_equal(again.table, _timeless(found))
+    other = compare({"one": on_one([100.0, 50.0])}, ONE, {"fifo": fifo}, processes=1)
+    other.save(tmp_path / "other.npz")
+    assert (tmp_path / "other.npz").read_bytes() == (tmp_path / "found.npz").read_bytes()
     assert repr(again) == repr(found) == "Comparison(feasible: 1 policies, 1 traces, 1 seeds)"
 
 
@@ -207,6 +244,8 @@ def test_jobs_on_slots_are_tasks_and_tasks_need_slots() -> None:
     jobs, slots = on_one([100.0, 50.0]), Slots({"gpu": 1})
     found = compare(jobs, slots, {"first": first_fit}, processes=1, round_seconds=0.0)
     assert found.frame(["mean completion"]).to_numpy() * 3600 == pytest.approx(125.0)
+    with pytest.raises(InputError, match=r"policies\['fifo'\] cannot be called with predict="):
+        compare(jobs, slots, {"fifo": fifo}, processes=1)
     with pytest.raises(InputError, match="tasks run on Slots"):
         compare(TaskTrace.of(["a"]), ONE, {"fifo": fifo}, processes=1)
 

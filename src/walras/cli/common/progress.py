@@ -59,6 +59,7 @@ class Stages:
         interrupt: Stops the solves when asked.
         shown: Whether to show anything.
         timed: Whether ``expected`` are seconds, from which the time left follows at once.
+        of_seconds: Whether a stage counts its own expected seconds, not steps of any length.
         limit: Seconds after which the work is stopped, or None.
         clock: Seconds now.
     """
@@ -71,6 +72,7 @@ class Stages:
         *,
         shown: bool = True,
         timed: bool = False,
+        of_seconds: bool = False,
         limit: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -80,7 +82,8 @@ class Stages:
         self._interrupt = interrupt
         self._bar = _bar(self._total) if shown and sys.stderr.isatty() else None
         self._clock, self._began = clock, clock()
-        self._left = TimeLeft(self._total if timed else 0.0, math.inf if limit is None else limit)
+        most = math.inf if limit is None else limit
+        self._left = TimeLeft(self._total if timed else 0.0, most, of_seconds=of_seconds)
         self._compiling = CompileWatch(clock) if shown else None
         self._before = self._done = 0.0  # expected of the stages before, and with this one
         self._name, self._shown, self._best = "", "", 0.0

@@ -13,16 +13,22 @@ class TimeLeft:
 
     Steps are uneven. Where the expected seconds are known, the pace is that of what was done and of
     half of all at the pace expected; else it is the pace so far. Within a stage what is shown never
-    grows by more than a fifth: an estimate that grows further is not shown.
+    grows by more than a fifth: an estimate that grows further is not shown. A share of seconds is
+    an estimate by itself: it is believed from the first, and may grow where slow work begins.
 
     Args:
         expected: Seconds that all may take; 0 where that is not known.
         limit: Seconds after which the work is stopped.
+        of_seconds: Whether shares are of the seconds that the work estimates itself.
     """
 
-    def __init__(self, expected: float, limit: float = math.inf) -> None:
+    def __init__(
+        self, expected: float, limit: float = math.inf, *, of_seconds: bool = False
+    ) -> None:
         self._expected = expected
         self._limit = limit
+        self._growth = math.inf if of_seconds else _GROWTH
+        self._least_share = 0.0 if of_seconds else _LEAST_SHARE
         self._least = math.inf  # shown in this stage
 
     def begin(self) -> None:
@@ -39,14 +45,15 @@ class TimeLeft:
         """
         left = self._estimate(max(elapsed - compiling, 0.0), min(share, 1.0))
         left = min(left, max(self._limit - elapsed, 0.0))
-        if left > _GROWTH * self._least or not math.isfinite(left):
+        if not math.isfinite(left) or left > self._growth * self._least:
             return None
         self._least = min(self._least, left)
         return left
 
     def _estimate(self, elapsed: float, share: float) -> float:
         if not self._expected:
-            return elapsed * (1.0 - share) / share if share >= _LEAST_SHARE else math.inf
+            known = share > 0.0 and share >= self._least_share
+            return elapsed * (1.0 - share) / share if known else math.inf
         prior = self._expected / 2
         pace = (prior + elapsed) / (prior + share * self._expected)
         return (1.0 - share) * self._expected * pace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import signal
 import time
@@ -20,6 +21,7 @@ from walras.machine import cores
 from walras.pool import deaf_children, open_pool
 from walras.progress import OnProgress, Progress
 from walras.simulate.cluster import Cluster
+from walras.simulate.compare.board import Board
 from walras.simulate.compare.case import Bound, Case, MakePolicy
 from walras.simulate.compare.comparison import (
     NO_POLICY,
@@ -28,7 +30,7 @@ from walras.simulate.compare.comparison import (
     rows_of,
     rows_of_bounds,
 )
-from walras.simulate.compare.pace import Pace
+from walras.simulate.compare.pace import Pace, Running
 from walras.simulate.compare.store import Store, UnkeptError
 from walras.simulate.placed import Slots, TaskTrace
 from walras.simulate.result import Run
@@ -40,6 +42,7 @@ Drawn = Callable[..., Jobs]
 """A trace by its ``seed=``."""
 
 _POLL = 0.3  # seconds between two looks at whether to stop
+_TOTAL = 1_000_000  # of the seconds expected
 
 
 def compare(
@@ -71,7 +74,8 @@ def compare(
             policies must then be such that :mod:`pickle` takes them; if None, one process else.
         folder: Keeps finished runs, which a later call goes on from.
         on_progress: Called a few times a second with a :class:`walras.progress.Progress` of the
-            seconds done in thousandths of all that are expected; True returns the runs so far.
+            seconds done in millionths of all that are expected, by what ended and by how far the
+            running cases are; where a slow one begins it goes back. True returns the runs so far.
         settings: Arguments of :func:`walras.simulate.run`.
 
     Returns:
@@ -123,17 +127,15 @@ def compare(
             raise UnkeptError(error, so_far(Status.INTERRUPTED)) from error
 
     todo = [k for k in range(len(cases)) if k not in done]
-    begun, furthest = time.perf_counter(), 0
+    begun = time.perf_counter()
 
-    def stops(running: float = 0.0) -> bool:
+    def stops(running: Running) -> bool:
         """Tell how far it is; whether to stop."""
-        nonlocal furthest
         if on_progress is None:
             return False
-        furthest = max(furthest, pace.thousandths(running))  # a slow case makes it no less
         note = f"{len(done)} of {len(cases)} runs"
-        elapsed = time.perf_counter() - begun
-        return bool(on_progress(Progress(furthest, elapsed=elapsed, total=1000, note=note)))
+        elapsed, count = time.perf_counter() - begun, int(_TOTAL * pace.share(running))
+        return bool(on_progress(Progress(count, elapsed=elapsed, total=_TOTAL, note=note)))
 
     work = _here if workers == 1 or len(todo) < 2 else _apart
     try:
@@ -145,7 +147,7 @@ def compare(
 
 
 Finished = Callable[[int, Run | Bounds, float], None]
-Stops = Callable[[float], bool]
+Stops = Callable[[Running], bool]
 
 
 def _rows(case: Case, found: Run | Bounds, seconds: float) -> Any:
@@ -163,16 +165,16 @@ def _here(
     for k in todo:
         stopped = False
 
-        def hook(step: Progress) -> bool:
+        def hook(step: Progress, k: int = k) -> bool:
             nonlocal stopped
-            stopped = stops(step.elapsed)
+            stopped = stops({k: (step.elapsed, step.share)})
             return stopped
 
         found, seconds = _solved(cases[k], hook)
         if stopped:
             return True
         finished(k, found, seconds)
-        if stops(0.0):
+        if stops({}):
             return True
     return False
 
@@ -181,16 +183,17 @@ def _apart(
     todo: Sequence[int], cases: Sequence[Case], finished: Finished, stops: Stops, workers: int
 ) -> bool:
     """Run cases in processes; whether it was stopped."""
+    board = Board(len(cases))
     try:
-        with open_pool(workers, _begin) as pool:
+        with open_pool(workers, _begin, board) as pool:
             with deaf_children():
-                jobs = {pool.submit(_work, cases[k]): k for k in todo}
+                jobs = {pool.submit(_work, k, cases[k]): k for k in todo}
             waiting: set[Future[tuple[Run | Bounds, float]]] = set(jobs)
             while waiting:
                 ended, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
                 for job in ended:
                     finished(jobs[job], *job.result())
-                if stops(0.0):
+                if stops(board.running()):
                     return True
     except BrokenProcessPool as error:
         raise EngineError(
@@ -202,13 +205,18 @@ def _apart(
     return False
 
 
-def _begin() -> None:
-    """A worker leaves Ctrl-C to the process that asked for it."""
+def _begin(board: Board) -> None:
+    """A worker leaves Ctrl-C to the process that asked for it, and tells that one how far it is."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    global _board
+    _board = board
 
 
-def _work(case: Case) -> tuple[Run | Bounds, float]:
-    return _solved(case, None)
+_board: Board | None = None
+
+
+def _work(k: int, case: Case) -> tuple[Run | Bounds, float]:
+    return _solved(case, None if _board is None else _board.hook(k))
 
 
 def _solved(case: Case, hook: OnProgress | None) -> tuple[Run | Bounds, float]:
@@ -252,9 +260,26 @@ def _cases(
         for name, given in named.items():
             jobs = _jobs_on(cluster, given if isinstance(given, Jobs) else given(seed=seed))
             for policy, make in policies.items():
+                if isinstance(cluster, Slots):
+                    _check_predict(policy, make)
                 yield Case(name, policy, seed, jobs, cluster, make, None, settings)
             if bound is not None:
                 yield Case(name, "bound", seed, jobs, cluster, None, bound, settings)
+
+
+def _check_predict(policy: str, make: MakePolicy) -> None:
+    """Refuse what cannot be called with ``predict=``."""
+    try:
+        inspect.signature(make).bind(predict=None)
+    except TypeError as error:
+        raise InputError(
+            f"cannot be called with predict=: {error}",
+            where=f"policies[{policy!r}]",
+            allowed="on Slots, a function of predict= that makes a policy",
+            remedy="give one such as wl.policies.first_fit, or compare on a Cluster",
+        ) from error
+    except ValueError:  # it shows no signature
+        return
 
 
 def _jobs_on(cluster: Cluster | Slots, trace: object) -> Jobs:

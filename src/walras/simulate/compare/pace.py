@@ -1,4 +1,6 @@
-"""How far a comparison is: seconds of the finished cases stand for those of the others."""
+"""How far a comparison is: seconds of its cases, and how far the running ones are, stand for the
+others.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,16 @@ from collections.abc import Mapping, Sequence
 
 from walras.simulate.compare.case import Case
 
+_TELLS = 0.02  # share of a run from which its seconds say how long it will take
+_LEAST = 0.05  # of its expected seconds: what a case that tells no share has left at least
+
+Running = Mapping[int, tuple[float, float]]
+"""Case -> its seconds so far, and the share of it that is done; 0 where it tells none."""
+
 
 class Pace:
     """Expected seconds of all cases: of a case like it (policy and trace), else of its policy, else
-    of all that ended.
+    of all that ended or tell how far they are.
 
     Args:
         cases: All cases.
@@ -19,37 +27,46 @@ class Pace:
     def __init__(self, cases: Sequence[Case], kept: Mapping[int, tuple[object, float]]) -> None:
         self._cases = cases
         self._left = {k for k in range(len(cases)) if k not in kept}
-        self._known: dict[tuple[str, ...], list[float]] = {}
+        self._known = {k: seconds for k, (_, seconds) in kept.items() if seconds == seconds}
         self._spent = 0.0
-        for k, (_, seconds) in kept.items():
-            if seconds == seconds:  # not NaN
-                self._learn(k, seconds)
-
-    def _learn(self, k: int, seconds: float) -> None:
-        case = self._cases[k]
-        for like in ((case.policy, case.trace), (case.policy,), ()):
-            self._known.setdefault(like, []).append(seconds)
 
     def finished(self, k: int, seconds: float) -> None:
         """A case has ended."""
         self._left.discard(k)
         self._spent += seconds
-        self._learn(k, seconds)
+        self._known[k] = seconds
 
-    def _expected(self, case: Case) -> float:
-        for like in ((case.policy, case.trace), (case.policy,), ()):
-            if like in self._known:
-                return sum(self._known[like]) / len(self._known[like])
-        return 1.0
-
-    def thousandths(self, running: float = 0.0) -> int:
-        """What is done of the work of this call, in thousandths of all seconds expected.
+    def share(self, running: Running | None = None) -> float:
+        """What is done of the work of this call, 0 to 1, as a share of all seconds expected.
 
         Args:
-            running: Seconds spent on a case that has not ended.
+            running: How far the cases are that have begun.
         """
+        now = {k: told for k, told in (running or {}).items() if k in self._left}
+        means = self._means(now)
         if not self._left:
-            return 1000
-        expected = sum(self._expected(self._cases[k]) for k in self._left)
-        running = min(running, 0.95 * expected)
-        return int(1000 * (self._spent + running) / (self._spent + expected))
+            return 1.0
+        if not means:
+            return 0.0
+        spent = self._spent + sum(seconds for seconds, _ in now.values())
+        left = 0.0
+        for k in self._left:
+            expected = next(means[like] for like in self._likes(k) if like in means)
+            seconds, share = now.get(k, (0.0, 0.0))
+            rest = expected * (1.0 - share) if share >= _TELLS else expected - seconds
+            left += max(rest, _LEAST * expected * (1.0 - share))
+        return spent / (spent + left)
+
+    def _means(self, now: Running) -> dict[tuple[str, ...], float]:
+        """Expected seconds of cases by what they have in common."""
+        guessed = {k: seconds / share for k, (seconds, share) in now.items() if share >= _TELLS}
+        sums: dict[tuple[str, ...], tuple[float, int]] = {}
+        for k, seconds in (self._known | guessed).items():
+            for like in self._likes(k):
+                total, count = sums.get(like, (0.0, 0))
+                sums[like] = total + seconds, count + 1
+        return {like: total / count for like, (total, count) in sums.items()}
+
+    def _likes(self, k: int) -> tuple[tuple[str, ...], ...]:
+        case = self._cases[k]
+        return (case.policy, case.trace), (case.policy,), ()
