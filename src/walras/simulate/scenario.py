@@ -127,17 +127,13 @@ class Scenario:
             made[name] = dict(table) if name == "cluster" else old | dict(table)
         return scenario(made)
 
-    def place(self) -> tuple[TaskTrace, Slots]:
-        """The tasks and the clusters with slots of a world that is ``placed``.
+    def draw_tasks(self) -> TaskTrace:
+        """The tasks of a world that is ``placed``, where they are drawn.
 
         Raises:
-            DataError: The file of the trace cannot be used, or a row of it.
             InputError: A number is out of range, or an option cannot be used.
         """
-        slots = self.make_slots()
-        if "file" in self.trace:
-            return TaskTrace.from_trace(self.load_trace()), slots
-        return draw_tasks(**self.trace, clusters=slots.names), slots
+        return draw_tasks(**self.trace, clusters=self.make_slots().names)
 
     def make_slots(self) -> Slots:
         """The clusters with slots of a world that is ``placed``.

@@ -18,7 +18,7 @@ def test_rates_are_traces_that_are_drawn_by_seed() -> None:
     tables = tomllib.loads(EXAMPLE)
     tables["trace"] |= {"jobs": 5, "synthetic": True}
     found = study(tables)
-    slow, fast = found.load_traces().values()
+    slow, fast = found.draws().values()
     assert not isinstance(slow, type(found))
     assert slow(seed=1).arrival == pytest.approx(3 * fast(seed=1).arrival)  # type: ignore[operator]
     assert found.policies["max-min by speed"] == {"name": "las", "by_speed": True}
@@ -39,7 +39,7 @@ def test_a_placed_world_draws_tasks_for_its_clusters() -> None:
     found = study(tables)
     assert found.placed
     assert list(found.traces) == ["180 tasks/h", "360 tasks/h"]
-    slow, fast = (draw(seed=1) for draw in found.load_traces().values())  # type: ignore[operator]
+    slow, fast = (draw(seed=1) for draw in found.draws().values())  # type: ignore[operator]
     assert isinstance(slow, TaskTrace)
     assert slow.clusters == ("east", "west")
     assert slow.arrival == pytest.approx(2 * fast.arrival)

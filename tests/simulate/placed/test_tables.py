@@ -17,7 +17,7 @@ from walras.simulate.scenario import Scenario, read_scenario, scenario
 def test_the_example_runs() -> None:
     made = scenario(tomllib.loads(EXAMPLE)).with_given(trace={"tasks": 12})
     assert made.placed
-    tasks, slots = made.place()
+    tasks, slots = made.draw_tasks(), made.make_slots()
     policy = wl.policies.named_placement(made.policy["name"], tasks.predict)
     assert wl.simulate.run(tasks, slots, policy, **made.settings).complete
 
@@ -73,4 +73,4 @@ def test_another_world_drops_what_was_stated_for_the_one_before() -> None:
 )
 def test_what_cannot_be_used_is_named(given: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        scenario(given).place()
+        scenario(given).draw_tasks()

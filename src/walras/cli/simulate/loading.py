@@ -21,6 +21,7 @@ from walras.simulate import (
     check_load,
     load_cluster,
 )
+from walras.simulate.compare.study import Study
 from walras.simulate.formats.nodes import NODES
 from walras.simulate.scenario import Scenario
 
@@ -97,6 +98,35 @@ def load(stated: Scenario) -> tuple[Trace, Cluster]:
     tell_refused(found)
     tell_load(found.trace, cluster)
     return found.trace, cluster
+
+
+def load_tasks(stated: Scenario) -> tuple[TaskTrace, Slots]:
+    """The tasks and the clusters with slots of a run. Says the same as :func:`load`."""
+    slots = stated.make_slots()
+    if "file" in stated.trace:
+        found = stated.import_trace()
+        tasks = TaskTrace.from_trace(found.trace)
+        tell(str(tasks))
+        tell_refused(found)
+    else:
+        tasks = stated.draw_tasks()
+        tell(str(tasks))
+    tell_load(tasks, slots)
+    return tasks, slots
+
+
+def load_study(stated: Study) -> tuple[dict[str, Any], Cluster | Slots]:
+    """Traces by label and the cluster of a comparison: a file is read as for a run, others are
+    functions that draw one from a seed, of which the first seed's load is told.
+    """
+    label, first = next(iter(stated.traces.items()))
+    if "file" in first.trace:  # such a study has one trace
+        jobs, on = load_tasks(first) if stated.placed else load(first)
+        return {label: jobs}, on
+    traces, cluster = stated.draws(), stated.make_cluster()
+    for name, draw in traces.items():
+        tell_load(draw(seed=stated.seeds[0]), cluster, name)
+    return dict(traces), cluster
 
 
 def tell_load(jobs: Trace | TaskTrace, cluster: Cluster | Slots, name: str = "") -> None:

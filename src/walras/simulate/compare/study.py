@@ -109,17 +109,11 @@ class Study:
         """Whether tasks are placed on clusters with slots."""
         return self._first.placed
 
-    def load_traces(self) -> dict[str, Trace | partial[Trace] | partial[TaskTrace]]:
-        """The traces by label: read from a file, or functions that draw one from a seed.
+    def draws(self) -> dict[str, partial[Trace] | partial[TaskTrace]]:
+        """Functions that draw a trace from a seed, by label, where traces are drawn."""
+        return {label: self._draw(one) for label, one in self.traces.items()}
 
-        Raises:
-            DataError: A file cannot be used.
-        """
-        return {label: self._load(one) for label, one in self.traces.items()}
-
-    def _load(self, one: Scenario) -> Trace | partial[Trace] | partial[TaskTrace]:
-        if "file" in one.trace:
-            return one.load_trace()
+    def _draw(self, one: Scenario) -> partial[Trace] | partial[TaskTrace]:
         given = {k: v for k, v in one.trace.items() if k != "seed"}
         if self.placed:
             return partial(draw_tasks, **given, clusters=one.make_slots().names)
