@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.reports.test_simulate import small
+from tests.simulate.small import ONE, on_one
 
 from walras import plot
+from walras.policies import fifo
 from walras.reports.simulate_page import page
-from walras.simulate import Comparison
+from walras.simulate import Comparison, compare
 from walras.status import Status
 
 
@@ -35,6 +37,14 @@ def test_every_time_has_its_unit() -> None:
     for name in ("mean completion", "median completion", "99 % completion", "makespan"):
         assert f">{name},\u00a0h</th>" in html
     assert ">policy,\u00a0s</th>" in html
+
+
+def test_classes_of_jobs_have_a_section() -> None:
+    assert "By class of jobs" not in plot.render(page(small()))
+    trace = replace(on_one([600.0, 1200.0]), kind=("vision", "speech"))
+    html = plot.render(page(compare(trace, ONE, {"fifo": fifo}, processes=1)))
+    assert "By class of jobs" in html
+    assert ">vision</td>" in html.replace("</th>", "</td>")
 
 
 def test_nothing_ended_is_said() -> None:

@@ -44,6 +44,26 @@ def _cell(mean: float, spread: float) -> Cell:
     return f"{mean:.4g} ± {float(f'{spread:.2g}'):g}"
 
 
+def by_class(found: Comparison, most: int | None = None) -> Table:
+    """Mean completion by class of jobs, one column a policy: means over seeds, the longest first.
+
+    Args:
+        found: The comparison.
+        most: How many rows at most; all if None.
+
+    Raises:
+        InputError: Its jobs are of one class, or of more than 200.
+    """
+    frame = found.by_class()
+    frame = frame.loc[frame.mean(axis=1).sort_values(ascending=False, kind="stable").index][:most]
+    several = frame.index.get_level_values("trace").nunique() > 1
+    keys = [frame.index.get_level_values(name).tolist() for name in ("class", "trace")]
+    cells = [[_cell(hours, math.nan) for hours in frame[name].tolist()] for name in frame.columns]
+    heads = ("class", "trace") if several else ("class",)
+    rows = list(zip(*keys[: len(heads)], *cells, strict=True))
+    return Table((*heads, *map(str, frame.columns)), rows, "mean completion by class, h")
+
+
 def everything(found: Comparison) -> Table:
     """The tidy table: one row a trace, policy, seed and measure."""
     return of_frame(found.table)

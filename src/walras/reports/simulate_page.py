@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from walras import plot
-from walras.reports.simulate import compared
+from walras.reports.simulate import by_class, compared
 from walras.reports.tables import Table, show
 from walras.simulate import NO_POLICY, Comparison
+from walras.simulate.metrics import BY_CLASS
 
 _TIMES = ("mean completion", "median completion", "99 % completion", "makespan")
 _FAIRNESS = ("worst finish-time ratio", "treated unfairly", "mean slowdown", "fairness of rounds")
@@ -40,6 +41,7 @@ def page(found: Comparison, source: str = "") -> plot.Report:
                 [_table(compared(found, _TIMES), "Means over seeds, ± their standard deviation.")],
                 [plot.Figure(found.plot(), "Marks are standard deviations over seeds.")],
             ),
+            *_classes(found),
             plot.Section("Fairness", (), [_table(compared(found, _FAIRNESS), _RATIOS)]),
             *_failures(found),
             plot.Section(
@@ -70,6 +72,18 @@ def page(found: Comparison, source: str = "") -> plot.Report:
         ],
         notice="" if found.complete else "Stopped: it covers the runs so far.",
     )
+
+
+_MOST_CLASSES = 40  # on the page
+
+
+def _classes(found: Comparison) -> list[plot.Section]:
+    """Mean completion by class; nothing where the jobs are of one class."""
+    if not any(name.startswith(BY_CLASS) for name in found.measure):
+        return []
+    table = by_class(found, _MOST_CLASSES)
+    caption = f"Mean completion, hours; means over seeds, the longest first, {_MOST_CLASSES} rows "
+    return [plot.Section("By class of jobs", (), [_table(table, f"{caption}at most.")])]
 
 
 _RATIOS = "Slowdown is completion time by the time alone on the fastest type."

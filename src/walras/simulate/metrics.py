@@ -10,6 +10,14 @@ import pandas as pd
 from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.result import Run
 
+SECONDS = ("policy", "simulator")
+"""Measures in seconds of the wall clock, which differ from one computer and run to the next."""
+
+BY_CLASS = "mean completion of "
+"""Begin of the name of a measure of one class of jobs."""
+
+_MOST_CLASSES = 200  # a trace of more has a class for nearly every job
+
 
 def summary(run: Run) -> pd.DataFrame:
     """The measures of a run, over its measured jobs that ended.
@@ -84,6 +92,25 @@ def _failures(run: Run) -> list[tuple[str, float, str]]:
         ("failed by themselves", float(run.failures[run.measured].sum()), ""),
         ("lost to failures", float(run.lost[run.measured].sum()) / 3600, "h"),
     ]
+
+
+def class_means(run: Run) -> pd.DataFrame:
+    """Mean completion by class of jobs, over the measured jobs that ended, as rows of a summary.
+
+    Args:
+        run: The run.
+
+    Returns:
+        Columns as of :func:`summary`, one row a class: ``mean completion of CLASS``, hours; NaN
+        where no job of it ended. No row where there is one class, or more than 200.
+    """
+    kind = pd.Series(run.kind)[run.measured]
+    classes = kind.unique()
+    if not 1 < len(classes) <= _MOST_CLASSES:
+        return pd.DataFrame({"measure": [], "value": [], "unit": []})
+    hours = pd.Series(run.ended - run.arrival)[run.measured].groupby(kind).mean() / 3600
+    names = [f"{BY_CLASS}{name}" for name in classes]
+    return pd.DataFrame({"measure": names, "value": hours[classes].to_numpy(), "unit": "h"})
 
 
 def by_kind(run: Run) -> pd.DataFrame:

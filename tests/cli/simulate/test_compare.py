@@ -59,7 +59,23 @@ def test_one_table_one_page_one_figure(config: Path, tmp_path: Path) -> None:
     }
     assert "no policy below" in report.read_text("utf-8")
     assert figure.read_bytes().startswith(b"\x89PNG")
-    assert len(wl.load(saved).table) == len(rows)
+    again = _run("compare", str(config), "-o", "csv", "--processes", "1", "--save", f"{saved}.npz")
+    assert Path(f"{saved}.npz").read_bytes() == saved.read_bytes()
+    assert again.stdout.count("\n") == len(wl.load(saved).table) + 1
+    clock = [row for row in rows if row["measure"] in ("policy", "simulator")]
+    assert len(wl.load(saved).table) == len(rows) - len(clock)
+    assert len(clock) == 8
+
+
+def test_kinds_are_rows(config: Path) -> None:
+    rules = ("compare", str(config), "--processes", "1", "--no-bound", "-o", "json")
+    rows = json.loads(_run(*rules, "--kinds").stdout)
+    assert all(set(row) == {"class", "fifo", "max-min"} for row in rows)
+    means = [row for row in json.loads(_run(*rules).stdout) if row["seed"] == 0]
+    names = {row["measure"] for row in means if row["measure"].startswith("mean completion of")}
+    assert len(rows) >= len(names) > 1
+    refused = _run(*rules, "--kinds", "--all")
+    assert exit_code(refused.exception) == 2  # type: ignore[arg-type]
 
 
 def test_it_goes_on_where_it_was_cut(config: Path, tmp_path: Path) -> None:

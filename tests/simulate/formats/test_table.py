@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from walras import DataError, InputError
+from walras import DataError, EngineError, InputError
 from walras.simulate import import_trace
 
 
@@ -57,6 +57,15 @@ def test_parquet_holds_the_same(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1")
     with pytest.raises(DataError, match="cannot be read"):
         import_trace(path)
+
+
+def test_parquet_without_pyarrow_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(EngineError, match="pyarrow is not installed") as told:
+        import_trace(tmp_path / "jobs.parquet")
+    assert "[parquet]" in str(told.value)
 
 
 def test_ragged_rows_are_refused_by_their_line(tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ from walras.cli.common.progress import Interruptible, Stages
 from walras.cli.common.solving import Report, ShowProgress, refuse_unless
 from walras.cli.common.streams import put, tell
 from walras.cli.common.targets import check_figure, check_folder, check_report, check_save
-from walras.cli.simulate.loading import tell_load
+from walras.cli.simulate.loading import load_study
 from walras.errors import InputError
 from walras.policies import savings_bound
 from walras.policies.named import named
 from walras.policies.named_placements import named_placement
-from walras.reports.simulate import compared, everything
+from walras.reports.simulate import by_class, compared, everything
+from walras.reports.tables import Table
 from walras.simulate import Comparison, Run, UnkeptError, compare
 from walras.simulate.compare.study import EXAMPLES, Study, read_study
 
@@ -61,6 +62,9 @@ def compare_command(
         bool, typer.Option("--bound/--no-bound", help="The row of what no policy can beat.")
     ] = True,
     every: Annotated[bool, typer.Option("--all", help="Every measure of every seed.")] = False,
+    kinds: Annotated[
+        bool, typer.Option("--kinds", help="Mean completion by class of jobs.")
+    ] = False,
     report: Report = None,
     figure: Annotated[Path | None, typer.Option(help="Write the figure: .png, .svg, .pdf.")] = None,
     save: Annotated[Path | None, typer.Option(help="Save the comparison to a file.")] = None,
@@ -78,6 +82,7 @@ def compare_command(
             allowed="one of them",
             remedy="walras simulate compare --example > compare.toml",
         )
+    _refuse_both(every=every, kinds=kinds)
     check_report(report)
     check_figure(figure)
     check_save(save)
@@ -94,13 +99,10 @@ def compare_command(
         if seeds is not None:
             stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
         policies = _policies(stated)
-        traces, cluster = stated.load_traces(), stated.make_cluster()
-        for name, jobs in traces.items():
-            drawn = jobs(seed=stated.seeds[0]) if callable(jobs) else jobs
-            tell_load(drawn, cluster, name)
+        traces, cluster = load_study(stated)
         with (
             Interruptible() as interrupt,
-            Stages({"compare": 1.0}, 1.0, interrupt, shown=progress) as stages,
+            Stages({"compare": 1.0}, 1.0, interrupt, shown=progress, of_seconds=True) as stages,
         ):
             stages.begin("compare")
             try:
@@ -119,12 +121,31 @@ def compare_command(
                 found, fault = error.found, error
         interrupted = interrupt.asked
     _tell_faults(found)
-    emit(everything(found) if every or output is not Format.TABLE else compared(found), output)
+    emit(_table(found, output, every=every, kinds=kinds), output)
     if fault is not None:
         raise fault
     _write(found, report, figure, save)
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _refuse_both(*, every: bool, kinds: bool) -> None:
+    if every and kinds:
+        raise InputError(
+            "are both given",
+            where="--all and --kinds",
+            allowed="one of them",
+            remedy="leave one out; --all has the means by class, too",
+        )
+
+
+def _table(found: Comparison, output: Format, *, every: bool, kinds: bool) -> Table:
+    """What is printed. CSV has no seconds of the wall clock: equal runs are equal bytes."""
+    if kinds:
+        return by_class(found)
+    if output is Format.CSV:
+        return everything(found.timeless)
+    return everything(found) if every or output is Format.JSON else compared(found)
 
 
 def _policies(stated: Study) -> dict[str, partial[Any]]:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from walras import saving
-from walras.simulate.metrics import summary
+from walras.errors import InputError
+from walras.simulate.metrics import BY_CLASS, SECONDS, class_means, summary
 from walras.simulate.result import Run
 from walras.status import Status
 from walras.types import Floats, Longs
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 NO_POLICY = "no policy below"
 """Name of the row of bounds that hold for every policy."""
-
-SECONDS = ("policy", "simulator")
-"""Measures that differ from one computer and run to the next."""
 
 _COLUMNS = ("trace", "policy", "seed", "measure", "value", "unit")
 _SHOWN = (
@@ -58,7 +56,8 @@ class Comparison:
         trace: (K,) name of the trace.
         policy: (K,) name of the policy; :data:`NO_POLICY` for bounds.
         seed: (K,) seed.
-        measure: (K,) name, as in :func:`walras.simulate.summary`.
+        measure: (K,) name, as in :func:`walras.simulate.summary`; of jobs of several classes also
+            ``mean completion of CLASS``.
         value: (K,) its value.
         unit: (K,) its unit.
         status: ``feasible``, or ``interrupted`` where runs are missing.
@@ -154,6 +153,34 @@ class Comparison:
         order = pd.MultiIndex.from_frame(chosen[["trace", "policy"]].drop_duplicates())
         return pd.DataFrame(columns).reindex(order)
 
+    @property
+    def timeless(self) -> Comparison:
+        """The same without seconds of policies and of the simulator, which differ from one run to
+        the next.
+        """
+        return self.of_rows([self.table[~self.table["measure"].isin(SECONDS)]], self.status)
+
+    def by_class(self) -> pd.DataFrame:
+        """Mean completion by class of jobs: means over seeds.
+
+        Returns:
+            One row a trace and class, one column a policy; hours, NaN where no job ended.
+
+        Raises:
+            InputError: Its jobs are of one class, or of more than 200.
+        """
+        rows = self.table[[name.startswith(BY_CLASS) for name in self.measure]]
+        if rows.empty:
+            raise InputError(
+                "are of one class, or of more than 200",
+                where="jobs",
+                allowed="jobs of 2 to 200 classes",
+                remedy="map a column to the field 'kind', such as queue=kind",
+            )
+        rows = rows.assign(**{"class": rows["measure"].str.removeprefix(BY_CLASS)})
+        means = rows.groupby(["trace", "class", "policy"], sort=False)["value"].mean()
+        return means.unstack("policy", sort=False)
+
     def plot(self, measures: Sequence[str] = ("mean completion", "makespan")) -> Figure:
         """Measures of the policies beside what no policy can beat; needs the extra ``plot``.
 
@@ -171,6 +198,8 @@ class Comparison:
     def save(self, path: str | Path) -> None:
         """Write it to one file, which :func:`walras.load` reads.
 
+        It is written :attr:`timeless`: the same traces, policies and seeds give the same bytes.
+
         Args:
             path: The file, usually ``.npz``.
 
@@ -178,6 +207,15 @@ class Comparison:
             DataError: The file cannot be written.
         """
         saving.save(self, path)
+
+    def to_saved(self) -> Mapping[str, Any]:
+        """Its parts by name, without the measures of the wall clock."""
+        return saving.saved_fields(self.timeless)
+
+    @classmethod
+    def from_saved(cls, parts: Mapping[str, Any]) -> Comparison:
+        """The comparison of these parts."""
+        return cls(**parts)
 
     def __repr__(self) -> str:
         names = [name for name in dict.fromkeys(self.policy) if name != NO_POLICY]
@@ -197,7 +235,8 @@ def rows_of(trace: str, policy: str, seed: int, run: Run) -> pd.DataFrame:
         seed: The seed.
         run: The run.
     """
-    return summary(run).assign(trace=trace, policy=policy, seed=seed)
+    rows = pd.concat([summary(run), class_means(run)], ignore_index=True)
+    return rows.assign(trace=trace, policy=policy, seed=seed)
 
 
 def rows_of_bounds(trace: str, seed: int, bounds: Bounds) -> pd.DataFrame:

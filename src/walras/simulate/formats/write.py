@@ -14,7 +14,7 @@ import pandas as pd
 from walras import checks
 from walras.extras import need_pyarrow
 from walras.files import PARQUET, check_target, make_folder, replacing, write_csv, write_text
-from walras.simulate.metrics import summary
+from walras.simulate.metrics import SECONDS, summary
 from walras.simulate.result import Run
 from walras.simulate.trace import Trace
 
@@ -23,8 +23,6 @@ TABLES = ("csv", "parquet", "json")
 
 ENDINGS = (".csv", ".json", *PARQUET)
 """Endings of the files that :func:`save_trace` writes."""
-
-_WALL_CLOCK = ("policy", "simulator")  # measures that differ from run to run
 
 
 def save_trace(trace: Trace, path: str | Path) -> None:
@@ -152,7 +150,7 @@ def _described(run: Run) -> dict[str, Any]:
     measures = {
         row.measure: {"value": _plain(row.value), "unit": row.unit}
         for row in summary(run).itertuples()
-        if row.measure not in _WALL_CLOCK
+        if row.measure not in SECONDS
     }
     return {
         "policy": run.policy,
