@@ -244,7 +244,7 @@ def test_jobs_on_slots_are_tasks_and_tasks_need_slots() -> None:
     jobs, slots = on_one([100.0, 50.0]), Slots({"gpu": 1})
     found = compare(jobs, slots, {"first": first_fit}, processes=1, round_seconds=0.0)
     assert found.frame(["mean completion"]).to_numpy() * 3600 == pytest.approx(125.0)
-    with pytest.raises(InputError, match=r"policies\['fifo'\] cannot be called with predict="):
+    with pytest.raises(InputError, match=r"policies\['fifo'\]: cannot be called with predict="):
         compare(jobs, slots, {"fifo": fifo}, processes=1)
     with pytest.raises(InputError, match="tasks run on Slots"):
         compare(TaskTrace.of(["a"]), ONE, {"fifo": fifo}, processes=1)
