@@ -198,8 +198,8 @@ def test_progress_counts_the_jobs_before_the_measured_ones(monkeypatch: pytest.M
     """Where the last of many jobs is measured, the others are most of the work."""
     monkeypatch.setattr(sys.modules["walras.simulate.run"], "_TELL", -1.0)
     heard: list[Progress] = []
-    trace, rules = on_one([60.0] * 4), {"measured": slice(2, 3), "round_seconds": 0}
-    run(trace, ONE, policies.fifo(), **rules, on_progress=heard.append)  # type: ignore[call-overload]
+    rules: dict[str, Any] = {"measured": slice(2, 3), "round_seconds": 0}
+    run(on_one([60.0] * 4), ONE, policies.fifo(), **rules, on_progress=heard.append)
     assert {step.total for step in heard} == {3}
     assert [step.iteration for step in heard] == [1, 2, 3]
 
