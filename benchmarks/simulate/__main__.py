@@ -48,16 +48,16 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     cells = parser.add_argument_group("gavel, fairness and priorities")
     filled = [name for name in priorities.POLICIES if name not in published]
     cells.add_argument(
-        "--policies", nargs="+", choices=published + filled, default=published + filled
+        "--policies",
+        nargs="+",
+        choices=published + filled,
+        default=[name for name in published + filled if name not in gavel.BESIDE],
     )
     cells.add_argument("--traces", nargs="+", choices=list(gavel.SHAPES), default=["single"])
     cells.add_argument("--rates", nargs="+", type=float, default=[], help="jobs an hour; all")
     cells.add_argument("--below", type=float, default=100.0, help="only smaller rates")
     cells.add_argument(
-        "--draws",
-        type=int,
-        default=0,
-        help="of FIFO as released, of ties of AlloX, of the last digits of packed LAS, up to 8",
+        "--draws", type=int, default=0, help="of FIFO as released and of ties of AlloX, up to 8"
     )
     cells.add_argument("--seeds", type=int, default=3, help="of priorities")
     cells.add_argument(

@@ -51,9 +51,9 @@ import pandas as pd
 from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.load import load
-from benchmarks.simulate.nudged import las_nudged
 from benchmarks.simulate.published import CLUSTER, published
 from benchmarks.simulate.released_fifo import released_fifo
+from benchmarks.simulate.uncentred import las_uncentred
 from walras import policies
 from walras.simulate import Cluster, Run, gavel_trace, run
 from walras.simulate.time_shared import Policy
@@ -79,13 +79,13 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "finish_time_fairness": lambda: policies.finish_time_fairness(by_speed=False),
     "finish_time_fairness_perf": policies.finish_time_fairness,
     "isolated": isolated,
+    "uncentred_packed": las_uncentred,
     **{f"fifo_released_{seed}": partial(released_fifo, seed) for seed in range(8)},
     **{f"allox_drawn_{seed}": partial(allox_drawn, seed) for seed in range(8)},
-    **{f"packed_nudged_{seed}": partial(las_nudged, seed) for seed in range(8)},
 }
 """The authors' name of a policy -> ours."""
 
-SHARING = ("fifo_packed", "max_min_fairness_packed", "gandiva")
+SHARING = ("fifo_packed", "max_min_fairness_packed", "gandiva", "uncentred_packed")
 """Policies under which two jobs may share their GPUs."""
 
 BLIND = ("fifo", "max_min_fairness", "finish_time_fairness", "gandiva")
@@ -94,9 +94,11 @@ BLIND = ("fifo", "max_min_fairness", "finish_time_fairness", "gandiva")
 DRAWN = {
     "fifo": ("fifo_released_", "fifo as released"),
     "allox": ("allox_drawn_", "allox, ties drawn"),
-    "max_min_fairness_packed": ("packed_nudged_", "max_min_fairness_packed, nudged"),
 }
 """Policies that hang on chance -> what their draws begin with, and the name of their mean."""
+
+BESIDE = {"uncentred_packed": "max_min_fairness_packed"}
+"""Policies of ours that stand beside the published cells of another."""
 
 
 Found = dict[str, object]
@@ -143,8 +145,9 @@ def cells(
         columns = (rows[name].tolist() for name in ("policy", "rate", "value"))
         for policy, rate, value in zip(*columns, strict=True):
             chosen = not rates or any(abs(rate - wanted) < 1e-9 for wanted in rates)
-            if policy in names and chosen and rate < below:
-                found.append(Cell(shape, policy, rate, value))
+            if chosen and rate < below:
+                own = [name for name in names if BESIDE.get(name, name) == policy]
+                found += [Cell(shape, name, rate, value) for name in own]
     drawn = [
         Cell(cell.shape, f"{DRAWN[cell.policy][0]}{seed}", cell.rate, cell.published)
         for cell in found
@@ -191,7 +194,7 @@ def simulated(shape: str, policy: str, rate: float) -> Run:
             rate,
             jobs,
             multiple=shape == "multiple",
-            sharing=policy in SHARING or policy.startswith("packed_nudged_"),
+            sharing=policy in SHARING,
             synthetic=False,
         )
         return run(trace, Cluster(CLUSTER), POLICIES[policy](), measured=MEASURED)

@@ -24,11 +24,12 @@ from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.load import load
-from benchmarks.simulate.nudged import NUDGE, las_nudged
 from benchmarks.simulate.released_fifo import released_fifo
+from benchmarks.simulate.uncentred import las_uncentred
 from benchmarks.tables import Tables
 
 from walras import policies
+from walras.policies.solved import relative_service
 from walras.rounds import JobsSnapshot, check
 
 
@@ -153,13 +154,14 @@ def test_draws_become_one_row_with_their_spread(policy: str, name: tuple[str, st
     assert f"{policy:28}  1 of  1" in gavel.verdict(frame)
 
 
-def test_nudged_shares_are_those_of_the_policy_but_for_their_last_digits() -> None:
-    jobs = JobsSnapshot.of(["a", "b", "c"], speed=np.ones((3, 1)), workers=[2])
-    shares = policies.las(by_speed=True, sharing=True)(jobs).time
-    one, other = (las_nudged(seed)(jobs).time for seed in range(2))
-    assert (one != other).all()
-    for nudged in (one, other):
-        assert ((shares - nudged >= 0.0) & (shares - nudged <= NUDGE)).all()
+def test_the_uncentred_policy_has_the_same_value_by_other_shares() -> None:
+    jobs = JobsSnapshot.of(["a", "b"], speed=[[2.0, 1.0], [1.0, 0.0]], workers=[2, 2])
+    centred = policies.las(by_speed=True, sharing=True)(jobs)
+    other = las_uncentred()(jobs)
+    check(jobs, other)
+    least = (relative_service(jobs, by_speed=True) * other.time).sum(axis=1).min()
+    assert least == pytest.approx(centred.value, rel=1e-7)
+    assert abs(other.time - centred.time).max() > 1e-4
 
 
 def test_ties_of_allox_are_drawn_among_best_matchings() -> None:

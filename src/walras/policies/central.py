@@ -37,7 +37,14 @@ class Central:
 
 
 def central_max_min(
-    speed: Floats, worth: Floats, size: Longs, workers: Longs, group: Longs, paired: Floats
+    speed: Floats,
+    worth: Floats,
+    size: Longs,
+    workers: Longs,
+    group: Longs,
+    paired: Floats,
+    *,
+    centred: bool = True,
 ) -> Central:
     """Maximise the least service of a job over shares of time, at the central solution.
 
@@ -51,6 +58,7 @@ def central_max_min(
         group: (N,) group of a job by its speed beside others; -1 where it shares with nobody.
         paired: (G, G, T) steps a second of a job of one group beside one of another; 0 where the
             two do not fit. Jobs of one size share workers of the types on which both run alone.
+        centred: Whether to go to the centre; if not, the solver ends somewhere near it.
 
     Returns:
         The shares; they keep to all rows, and value and bound are computed from them and from the
@@ -62,7 +70,7 @@ def central_max_min(
         return Central(time, pair, np.zeros((0, len(workers))), 0.0, 0.0)
     classes = _classes(speed, worth / best, size, group)
     units = _units(classes, paired)
-    found = end_of_path(_program(classes, units, workers))
+    found = end_of_path(_program(classes, units, workers), centred=centred)
     x = _within(found.x, classes, units, workers)
     value = best * float((units.served(x) / classes.count).min())
     bound = best * _bound(classes, units, workers, found.prices)

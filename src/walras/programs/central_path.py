@@ -69,7 +69,7 @@ class PathEnd:
     converged: bool
 
 
-def end_of_path(program: WeightedProgram) -> PathEnd:
+def end_of_path(program: WeightedProgram, *, centred: bool = True) -> PathEnd:
     """Follow the path to the analytic centre of the best solutions.
 
     Mehrotra's steps come near the end. Newton steps then centre the point, and one step along the
@@ -77,6 +77,7 @@ def end_of_path(program: WeightedProgram) -> PathEnd:
 
     Args:
         program: The program.
+        centred: Whether to go to the centre; if not, Mehrotra's steps end somewhere near it.
 
     Returns:
         The end. Rows hold, and prices are dual feasible, to within the residuals; what has to
@@ -102,7 +103,7 @@ def end_of_path(program: WeightedProgram) -> PathEnd:
     for _ in range(_MOST):
         if path.ended:
             break
-        near = near or path.near
+        near = near or (centred and path.near)
         if not near:
             path.approach()
         elif path.off > _CENTRED:
