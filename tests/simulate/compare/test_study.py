@@ -20,7 +20,7 @@ def test_rates_are_traces_that_are_drawn_by_seed() -> None:
     found = study(tables)
     slow, fast = found.draws().values()
     assert not isinstance(slow, type(found))
-    assert slow(seed=1).arrival == pytest.approx(3 * fast(seed=1).arrival)  # type: ignore[operator]
+    assert slow(seed=1).arrival == pytest.approx(3 * fast(seed=1).arrival)
     assert found.policies["max-min by speed"] == {"name": "las", "by_speed": True}
     assert found.settings == {"round_seconds": 360}
     assert found.make_cluster().counts == {"v100": 6, "p100": 6, "k80": 6}
@@ -39,7 +39,7 @@ def test_a_placed_world_draws_tasks_for_its_clusters() -> None:
     found = study(tables)
     assert found.placed
     assert list(found.traces) == ["180 tasks/h", "360 tasks/h"]
-    slow, fast = (draw(seed=1) for draw in found.draws().values())  # type: ignore[operator]
+    slow, fast = (draw(seed=1) for draw in found.draws().values())
     assert isinstance(slow, TaskTrace)
     assert slow.clusters == ("east", "west")
     assert slow.arrival == pytest.approx(2 * fast.arrival)
