@@ -269,9 +269,9 @@ BAD: dict[str, tuple[Callable[[wl.Session], object], str]] = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_leaves_the_session_as_it_was(case: str) -> None:
     session = wl.Session(stated("max_min", JOBS, GPUS))
-    act, words = BAD[case]
+    change, words = BAD[case]
     with pytest.raises(wl.InputError, match=words):
-        act(session)
+        change(session)
     check_same(session.problem, stated("max_min", JOBS, GPUS))
 
 

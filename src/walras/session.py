@@ -24,7 +24,7 @@ _SAME = 1e-9  # relative difference of two numbers that are computed in differen
 
 
 class SolveSettings(TypedDict, total=False):
-    """What :func:`walras.solve` may be told beside the problem and a start."""
+    """What :func:`walras.solve` takes beside the problem and a start."""
 
     engine: str | Engine
     tolerance: float

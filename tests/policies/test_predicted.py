@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from tests.policies.drawn import random_jobs
 
+import walras as wl
 from walras import InputError
 from walras.policies import (
+    las,
     max_min,
     predicted,
     proportional_fairness,
@@ -64,6 +68,32 @@ def test_the_gap_of_a_run_is_its_regret() -> None:
     assert measures["mean gap"] == measures["largest gap"] == pytest.approx((3.2 - 0.8) / 0.8)
     with pytest.raises(InputError, match="judge"):
         predicted(total_throughput(), lambda given: given.speed, judge="speed")
+
+
+def test_a_trained_model_takes_the_place_of_the_true_speeds() -> None:
+    """MFCP's predicted times of tasks on clusters, as steps a second by class and type."""
+    data = wl.predict.recipe("nb201", clusters="A", train_tasks=24, synthetic=True)
+    short: dict[str, Any] = {"steps": 2, "check_every": 1, "rounds": 8}
+    model = wl.learn.fit("mfcp-ad", data, tasks_per_round=3, model="linear", seed=0, **short)
+    tasks = data.test.take(np.arange(20))
+    trace = Trace.of(
+        tasks.names,
+        kind=tasks.names,
+        types=tasks.clusters,
+        steps=[50.0] * 20,
+        speed=1 / tasks.times.T,
+    )
+    cluster = Cluster(dict.fromkeys(tasks.clusters, 1))
+    regret = []
+    for times in (tasks.times, model.times(tasks)):
+        table = pd.DataFrame(1 / times.T, tasks.names, tasks.clusters)
+        policy = predicted(las(by_speed=True), table, judge="least")
+        done = run(trace, cluster, policy, round_seconds=0)
+        assert done.complete
+        assert not done.violations
+        regret.append(done.rounds["gap"].mean())
+    assert regret[0] == pytest.approx(0.0, abs=1e-9)
+    assert regret[1] > 1e-3
 
 
 def test_where_a_job_cannot_run_stays_known() -> None:

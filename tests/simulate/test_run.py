@@ -288,13 +288,13 @@ def _of_world(made: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
 def test_policies_of_the_other_world_are_refused_before_the_run() -> None:
     jobs, slots = on_one([60.0]), Slots({"gpu": 1})
     for name, policy in _of_world(policies.NAMED).items():
-        with pytest.raises(InputError, match="decides shares of time") as told:
+        with pytest.raises(InputError, match="decides shares of time") as refused:
             run(jobs, slots, policy)
-        assert "wl.policies.first_fit()" in str(told.value), name
+        assert "wl.policies.first_fit()" in str(refused.value), name
     for name, policy in _of_world(policies.PLACEMENTS).items():
-        with pytest.raises(InputError, match="decides placements") as told:
+        with pytest.raises(InputError, match="decides placements") as refused:
             run(jobs, ONE, policy)
-        assert "wl.policies.fifo()" in str(told.value), name
+        assert "wl.policies.fifo()" in str(refused.value), name
 
 
 def test_a_function_that_does_not_say_its_world_is_let_through() -> None:

@@ -63,9 +63,9 @@ def test_parquet_without_pyarrow_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(EngineError, match="pyarrow is not installed") as told:
+    with pytest.raises(EngineError, match="pyarrow is not installed") as refused:
         import_trace(tmp_path / "jobs.parquet")
-    assert "[parquet]" in str(told.value)
+    assert "[parquet]" in str(refused.value)
 
 
 def test_ragged_rows_are_refused_by_their_line(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def load_tasks(stated: Scenario) -> tuple[TaskTrace, Slots]:
 
 def load_study(stated: Study) -> tuple[dict[str, Any], Cluster | Slots]:
     """Traces by label and the cluster of a comparison: a file is read as for a run, others are
-    functions that draw one from a seed, of which the first seed's load is told.
+    functions that draw one from a seed, of which the first seed's load is printed.
     """
     label, first = next(iter(stated.traces.items()))
     if "file" in first.trace:  # such a study has one trace

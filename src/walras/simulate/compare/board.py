@@ -18,18 +18,19 @@ class Board:
     """
 
     def __init__(self, cases: int) -> None:
-        self._told = get_context("spawn").RawArray("d", 2 * cases)
+        self._written = get_context("spawn").RawArray("d", 2 * cases)
 
     def hook(self, k: int) -> OnProgress:
         """What writes the progress of a case."""
 
-        def told(step: Progress) -> bool:
-            self._told[2 * k], self._told[2 * k + 1] = step.elapsed, step.share
+        def on_progress(step: Progress) -> bool:
+            self._written[2 * k], self._written[2 * k + 1] = step.elapsed, step.share
             return False
 
-        return told
+        return on_progress
 
     def running(self) -> dict[int, tuple[float, float]]:
-        """Seconds and share of each case that has told some."""
-        told = self._told
-        return {k: (told[2 * k], told[2 * k + 1]) for k in range(len(told) // 2) if told[2 * k]}
+        """Seconds and share of each case that has written some."""
+        written = self._written
+        cases = range(len(written) // 2)
+        return {k: (written[2 * k], written[2 * k + 1]) for k in cases if written[2 * k]}

@@ -42,7 +42,7 @@ class Pace:
         Args:
             running: How far the cases are that have begun.
         """
-        now = {k: told for k, told in (running or {}).items() if k in self._left}
+        now = {k: state for k, state in (running or {}).items() if k in self._left}
         means = self._means(now)
         if not self._left:
             return 1.0
