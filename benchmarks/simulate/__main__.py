@@ -123,10 +123,11 @@ def _kept(study: str, tables: Tables) -> str:
     if kept is None:
         return f"{study}: nothing is kept; run it with --keep"
     shapes = _SHOWN[study][0]
-    wanted = gavel.cells(list(shapes), list(gavel.POLICIES), [], float("inf"), tables=shapes)
+    theirs = [name for name in gavel.POLICIES if name not in gavel.BESIDE]
+    wanted = gavel.cells(list(shapes), theirs, [], float("inf"), tables=shapes)
     said = (
         gavel.verdict(kept),
-        order.verdict(kept[kept["policy"].isin(gavel.POLICIES)], gavel.LOW),
+        order.verdict(kept[kept["policy"].isin(theirs)], gavel.LOW),
         cost.verdict(kept, pd.DataFrame(wanted).rename(columns={"shape": "trace"})),
     )
     return "\n\n".join((f"=== {study}", *said))

@@ -27,8 +27,9 @@ why:
 - ``max_min_fairness_packed`` hangs on the centre even more: at low load nearly all pairs may run,
   and those that run in place of jobs alone make its times longer than without pairs. There, pairs
   that do not fit have part of the time, too; here they have none. Interior-point methods end near
-  the centre, each elsewhere: at 2 jobs an hour with one GPU (published 18.26 h) the centre itself
-  comes to 18.07 h, and ends of two such methods came to 18.19 and 18.34 h.
+  the centre, each elsewhere. At 1 and 1.8 jobs an hour with several GPUs the centre comes to -1.2
+  and +2.4 % of the published cells, and the same method, where it stops before the centre, to +.4
+  and -1.1 % (``uncentred_packed``). With one GPU all 15 cells are within 1.1 %, at high loads, too.
 - Two jobs that share end when each has done its steps; there both end with the later one.
 - ``fifo_packed``: the first job that found no room waits here for a partner; there it is passed by.
 - A job waits for the next decision, at least 1,920 s after the last one: 0.1 to 0.3 h of each time.
