@@ -9,9 +9,10 @@ POP; by workers, as in Gavel, one job on its best type would be the whole answer
 
 Ours decides every round of six minutes, from its last decision. The others decide some of the same
 rounds, evenly spread, and change nothing: the two rules for Gandiva all of them, POP ten, DeDe's
-scheme and the exact solver three. The scheme begins cold, and in a second row from the optimum of
-the round before, as good a start as there is. Quality of max-min is the least rate over its best
-bound; of proportional fairness it is the geometric mean of the rates over that of the best bound.
+scheme and the exact solver three. The scheme begins cold; in a second row it decides rounds one
+after the other, each from its own last answer, as the paper has it. Quality of max-min is the least
+rate over its best bound; of proportional fairness it is the geometric mean of the rates over that
+of the best bound.
 ``core s`` counts processor seconds of all cores and processes, which other load on the machine
 hardly changes; ``ideal s`` is what the methods' authors count: POP's longest part, DeDe's
 subproblems on 64 cores (DeDe*). ``sd`` is the standard deviation over the rounds.
@@ -37,6 +38,7 @@ from walras.rounds import JobsSnapshot, Shares
 from walras.separable import Separable
 from walras.simulate import Cluster, Run, Trace, run
 from walras.simulate.time_shared import Policy
+from walras.solution import Solution
 from walras.types import Floats
 
 TYPES, INSTANCES, JOBS, ROUNDS = 456, 16_520, 1_900, 200
@@ -79,7 +81,7 @@ ENGINES: Mapping[str, str | Engine] = {
 """Method -> engine that decides a round by itself."""
 
 SOME, FEW = 10, 3  # rounds that engines decide, and slow ones
-SLOW = (SCHEME, WARM, "exact")
+SLOW = (SCHEME, "exact")
 
 
 def _greedy(jobs: JobsSnapshot) -> Floats:
@@ -178,14 +180,14 @@ class Compared:
         policy: Ours.
         others: Method -> rounds that it decides.
         rows: Method -> one row a round that it decided.
-        before: The last round.
+        last: The last answer of DeDe's scheme that goes on from its own.
     """
 
     objective: str
     policy: Policy
     others: Mapping[str, Collection[int]]
     rows: dict[str, list[dict[str, float]]] = field(default_factory=lambda: {OURS: []})
-    before: JobsSnapshot | None = None
+    last: Solution | None = None
 
     def __call__(self, snapshot: JobsSnapshot) -> Shares:
         """Decide, note it, and let the others decide."""
@@ -197,7 +199,6 @@ class Compared:
             if len(own) - 1 in rounds:
                 row = self._decided(name, snapshot, found.bound)
                 self.rows.setdefault(name, []).append(row)
-        self.before = snapshot
         return found
 
     def _decided(self, name: str, snapshot: JobsSnapshot, bound: float) -> dict[str, float]:
@@ -207,10 +208,6 @@ class Compared:
             x = RULES[name](snapshot)
             taken = _since(began)
             return taken | self._judged(snapshot, _value(self.objective, snapshot, x), bound)
-        start = None
-        if name == WARM and self.before is not None:
-            problem = OBJECTIVES[self.objective](self.before)
-            start = solve(problem, tolerance=TOLERANCE, threads=THREADS)
         began = _clocks()
         found = solve(
             OBJECTIVES[self.objective](snapshot),
@@ -218,9 +215,11 @@ class Compared:
             tolerance=TOLERANCE,
             time_limit=LIMIT,
             threads=THREADS,
-            start=start,
+            start=self.last if name == WARM else None,
         )
         taken = _since(began) | {"ideal s": found.timings.ideal}
+        if name == WARM:
+            self.last = found
         return taken | self._judged(snapshot, found.value, min(bound, found.bound))
 
     def _judged(self, snapshot: JobsSnapshot, value: float, bound: float) -> dict[str, float]:
@@ -310,7 +309,8 @@ def rows(
     """
     others = {name: _spread(name, rounds, some, few) for name in methods}
     compared, done = simulate(objective, rounds, others, jobs=jobs, types=types)
-    compared.rows[OURS] = compared.rows[OURS][1:rounds] or compared.rows[OURS]  # the first is cold
+    for name in {OURS, WARM} & compared.rows.keys():  # the first round is cold
+        compared.rows[name] = compared.rows[name][1:rounds] or compared.rows[name]
     found = [_row(objective, name, pd.DataFrame(own)) for name, own in compared.rows.items()]
     found[0] |= {"fewest jobs": int(done.active.min()), "most jobs": int(done.active.max())}
     return found
@@ -320,6 +320,8 @@ def _spread(name: str, rounds: int, some: int, few: int) -> Collection[int]:
     """The rounds that a method decides."""
     if name in RULES:
         return range(rounds)
+    if name == WARM:
+        return range(min(some + 1, rounds))
     count = few if name in SLOW else some
     chosen = np.linspace(min(1, rounds - 1), rounds - 1, count).round().astype(int)
     return set(chosen.tolist())

@@ -80,7 +80,7 @@ def _over_rounds(objective: str, why: str, *, quick: bool) -> Outcome:
         f"over {ours['rounds']:.0f} rounds ours proves {ours['quality']:.5f} of the optimum in "
         f"{ours['core s']:.2f} CPU s a round; the others, in some or all of them: {named}",
         verdict_if(bool(scheme >= pop)),
-        f"{why}. Warm is from the optimum of the round before, as good a start as there is. The "
+        f"{why}. Warm, the scheme goes on from its own last answer. The "
         "scheme's shares are made feasible before they are judged. Types and jobs are drawn by the "
         "law of the ten released types, and all decide rounds of one sequence, ours",
         dede_page.shown(frame, objective),
