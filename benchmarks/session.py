@@ -1,0 +1,182 @@
+"""Rounds that change part of their jobs, and links that fail: a session beside solving anew.
+
+    python -m benchmarks.session --seeds 3 --keep
+
+``rounds``: 456 types and 2,000 jobs of our law (``heterogeneous``); a share of the jobs is
+replaced. Cold is the statement of the new round and its solution. Warm is the statement of the new
+jobs, the session's removals and additions, and its solution. Both are CPU seconds of one thread,
+the least of ``--repeats``, and both are certified. ``links``: total flow on UsCarrier (network and
+paths public, traffic ours) after some links have failed; what counts are iterations. Seeds begin at
+200; the defaults of warm starts were chosen on seed 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+import walras as wl
+from benchmarks.flow_instances import network_and_paths
+from benchmarks.instances import Spec, build
+from benchmarks.peers.walras_engine import job_names, state
+from benchmarks.problem import Instance
+from benchmarks.tables import Tables
+from walras.domains import traffic_engineering as te
+
+TABLES = Tables("session")
+OBJECTIVES = ("max-min", "proportional-fairness")
+SHARES = (0.01, 0.2)
+FAILED = (1, 3)
+SHAPE = (456, 2_000)
+FIRST_SEED = 200
+LOAD = 0.15  # traffic over the sum of all capacities
+Row = dict[str, object]
+Timed = tuple[float, wl.Solution]
+
+
+def rounds(seeds: Sequence[int], repeats: int, shape: tuple[int, int] = SHAPE) -> Iterator[Row]:
+    """One row an objective, share of jobs and seed."""
+    for objective in OBJECTIVES:
+        for share in SHARES:
+            for seed in seeds:
+                spec = Spec("heterogeneous", *shape, churn=share, seed=seed)
+                cell: Row = {"objective": objective, "changed": share, "seed": seed}
+                yield cell | _round(spec, objective, repeats)
+
+
+def _round(spec: Spec, objective: str, repeats: int) -> Row:
+    before, now = build(spec.previous), build(spec)
+    names = job_names(replace(now, previous=before))
+    new = [j for j, name in enumerate(names) if name.startswith("new")]
+    part, gone = _part(now, new), [f"job-{j}" for j in new]
+
+    def warm(session: wl.Session) -> wl.Solution:
+        session.remove(gone)
+        session.add(_stated(part, objective, [names[j] for j in new]))
+        return session.solve(threads=1)
+
+    def cold() -> wl.Solution:
+        return wl.solve(_stated(now, objective, names), threads=1)
+
+    fresh = min((_timed(cold) for _ in range(repeats)), key=_cpu)
+    kept = min((_timed(warm, _begun(before, objective)) for _ in range(repeats)), key=_cpu)
+    return _compared(fresh, kept)
+
+
+def links(seeds: Sequence[int], repeats: int) -> Iterator[Row]:
+    """One row a number of failed links and seed."""
+    network, paths = network_and_paths("UsCarrier")
+    for failed in FAILED:
+        for seed in seeds:
+            demand = np.asarray(te.lognormal_traffic(network, seed=seed))
+            demand = demand * (LOAD * network.capacity.sum() / demand.sum())
+            problem = te.max_total_flow(network, demand, paths)
+            draws = np.random.default_rng((seed, failed))
+            lost = [network.link_names[k] for k in draws.choice(network.links, failed, False)]
+            pairs = [_failed(problem, lost) for _ in range(repeats)]
+            fresh, kept = (min(times, key=_cpu) for times in zip(*pairs, strict=True))
+            yield {"failed": failed, "seed": seed} | _compared(fresh, kept)
+
+
+def _failed(problem: wl.Separable, lost: Sequence[str]) -> tuple[Timed, Timed]:
+    """Cold and warm solution after links have failed."""
+    session = wl.Session(problem)
+    session.solve(threads=1, engine="interior")
+    session.limit("capacity", dict.fromkeys(lost, 0.0))
+    changed = session.problem
+    return (
+        _timed(lambda: wl.solve(changed, threads=1, engine="interior")),
+        _timed(lambda: session.solve(threads=1, engine="interior")),
+    )
+
+
+def _part(now: Instance, jobs: Sequence[int]) -> Instance:
+    """The instance of some jobs alone, on the same types."""
+    return replace(
+        now,
+        throughput=now.throughput[:, jobs],
+        size=now.size[jobs],
+        allowed=now.allowed[:, jobs],
+        previous=None,
+    )
+
+
+def _stated(instance: Instance, objective: str, names: Sequence[str]) -> wl.Separable:
+    problem = state(instance, objective, names)
+    if not isinstance(problem, wl.Separable):
+        raise TypeError(f"{objective} is solved level by level")
+    return problem
+
+
+def _begun(before: Instance, objective: str) -> wl.Session:
+    """A session that has solved the round before."""
+    session = wl.Session(_stated(before, objective, [f"job-{j}" for j in range(before.shape[1])]))
+    session.solve(threads=1)
+    return session
+
+
+def _timed(work: Callable[..., wl.Solution], *given: object) -> Timed:
+    began = time.process_time()
+    found = work(*given)
+    return time.process_time() - began, found
+
+
+def _cpu(timed: Timed) -> float:
+    return timed[0]
+
+
+def _compared(fresh: Timed, kept: Timed) -> Row:
+    (cold, anew), (warm, found) = fresh, kept
+    return {
+        "cold cpu s": cold,
+        "warm cpu s": warm,
+        "ratio": warm / cold,
+        "cold iterations": len(anew.history),
+        "warm iterations": len(found.history),
+        "gap": found.gap,
+        "of the cold value": found.value / anew.value - 1.0,
+    }
+
+
+STUDIES: dict[str, Callable[[Sequence[int], int], Iterator[Row]]] = {
+    "rounds": rounds,
+    "links": links,
+}
+
+
+def main(arguments: Sequence[str] | None = None, tables: Tables = TABLES) -> int:
+    """Print a table a study, row by row on standard error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.session",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)}; all")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--keep", action="store_true", help="write the tables to results/")
+    given = parser.parse_args(arguments)
+    if unknown := sorted(set(given.studies) - set(STUDIES)):
+        parser.error(f"there is no study {unknown[0]!r}; there are {', '.join(STUDIES)}")
+    for study in given.studies or STUDIES:
+        found = []
+        for row in STUDIES[study](range(FIRST_SEED, FIRST_SEED + given.seeds), given.repeats):
+            print(row, file=sys.stderr, flush=True)
+            found.append(row)
+        frame = pd.DataFrame(found)
+        by = [name for name in frame.columns if name in ("objective", "changed", "failed")]
+        print(frame.to_string(index=False, float_format="{:.3g}".format))
+        print(frame.groupby(by)[["ratio", "warm iterations", "cold iterations"]].mean().round(3))
+        if given.keep:
+            tables.write(study, frame, 4)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
