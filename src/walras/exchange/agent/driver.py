@@ -107,6 +107,7 @@ class Agent:
         self._often = self.timing.sync  # seconds between syncs while slots are free
         self._lease = self.timing.lease  # as the service said last
         self._failures = 0
+        self._greeting = ""  # for the screen, once the service has heard of this life
         self._random = random.Random()
 
     def stop(self) -> None:
@@ -156,7 +157,7 @@ class Agent:
             if key not in machine.runs:
                 (self.backend.forget if key in machine.results else self.backend.stop)(key)
         title = f"agent {one.name}, life {machine.incarnation}, serves {one.slots} slots"
-        self.on_event(f"{title} of {one.cluster}; {len(machine.runs)} runs adopted")
+        self._greeting = f"{title} of {one.cluster}; {len(machine.runs)} runs adopted"
 
     def _turn(self) -> None:
         machine = self._machine
@@ -193,6 +194,9 @@ class Agent:
             self._unreached(error)
             return
         self._failures = 0
+        if self._greeting:
+            self.on_event(self._greeting)
+            self._greeting = ""
         self._do(machine.answered(now(), message.seq, listed, answer))
         self._lease = answer.lease_seconds
         pause = self._lease / 3.0
