@@ -65,6 +65,13 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     )
     cells.add_argument("--processes", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", type=int, default=[100, 200, 300], help="of makespan")
+    parser.add_argument(
+        "--by",
+        nargs="+",
+        choices=list(makespan.POLICIES),
+        default=list(makespan.POLICIES),
+        help="policies of makespan",
+    )
     rounds = parser.add_argument_group("dede and day")
     rounds.add_argument("--objective", choices=list(dede.OBJECTIVES), default="max-min")
     rounds.add_argument("--rounds", type=int, help="200 of dede, a whole day of day")
@@ -97,7 +104,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
 def _table(given: argparse.Namespace) -> pd.DataFrame:
     """The table of a study that has no published cells of its own to choose."""
     if given.study == "makespan":
-        return pd.DataFrame(list(makespan.rows(given.jobs)))
+        return pd.DataFrame(list(makespan.rows(given.jobs, given.by)))
     if given.study == "priorities":
         return pd.DataFrame(list(_by_priority(given)))
     if given.study == "dede":

@@ -40,12 +40,15 @@ def all_at_once(jobs: int, seed: int) -> Trace:
     return replace(drawn, arrival=np.zeros(jobs))
 
 
-def rows(jobs: Sequence[int]) -> Iterator[dict[str, object]]:
+def rows(
+    jobs: Sequence[int], names: Sequence[str] = tuple(POLICIES)
+) -> Iterator[dict[str, object]]:
     """One row a policy and number of jobs: published, our mean over seeds, its deviation."""
     table = published("gavel_makespan_and_priorities.csv")
     table = table[table["table"] == TABLE]
     for count in jobs:
-        for name, (ours, make) in POLICIES.items():
+        for name in names:
+            ours, make = POLICIES[name]
             shown = table[(table["policy"] == name.split(",")[0]) & (table["x"] == count)]["value"]
             hours = [
                 run(all_at_once(count, seed), Cluster(CLUSTER), make(seed), seed=seed).makespan
