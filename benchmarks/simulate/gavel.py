@@ -19,7 +19,8 @@ why:
   interior-point method, whose solution is central; ours is, too. Vertices, which a simplex method
   would give, end up to 5 % away (19.35 h for 20.35 h at 1.8 jobs an hour with several GPUs).
 - ``finish_time_fairness`` has the same freedom, and its statement decides what is central; ours
-  spreads what is left over by the interior engine.
+  spreads what is left over by the interior engine. Beyond what the cluster can carry ours is longer
+  by 20 to 50 %: that is not explained.
 - AlloX matches exactly here and there, but many matchings are equally good, and which of them is
   found decides who begins (``allox_ties``). Where chance chooses, eight runs have a mean of 18.58 h
   and a standard deviation of 0.15 at 4.4 jobs an hour (published 18.54), and of 20.88 h and 0.49 at
