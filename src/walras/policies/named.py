@@ -81,7 +81,7 @@ def named(name: str, **options: Any) -> Policy:
     own = of_file(name, options)
     if own is not None:
         return own
-    checks.one_of(name, "policy", NAMED, "policy", remedy="or give FILE.py:FUNCTION")
+    checks.one_of(name, "policy", NAMED, "policy", remedy="name one, or FILE.py:FUNCTION")
     make = NAMED[name]
     known = inspect.signature(make).parameters
     if all(p.kind is not p.VAR_KEYWORD for p in known.values()):

@@ -52,7 +52,7 @@ def named_placement(name: str, predict: Predict | None = None, **options: Any) -
     own = of_file(name, options)
     if own is not None:
         return own
-    checks.one_of(name, "policy", PLACEMENTS, "policy", remedy="or give FILE.py:FUNCTION")
+    checks.one_of(name, "policy", PLACEMENTS, "policy", remedy="name one, or FILE.py:FUNCTION")
     make = PLACEMENTS[name]
     given = [key for key in inspect.signature(make).parameters if key not in _OWN]
     known = (*given, *_SETTINGS) if name == "exchange" else given
