@@ -15,6 +15,7 @@ from walras.policies.makespan import makespan
 from walras.policies.max_min import max_min
 from walras.policies.named import NAMED, named
 from walras.policies.named_placements import PLACEMENTS, named_placement
+from walras.policies.place import place
 from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.policies.pop import pop
 from walras.policies.predicted import predicted
@@ -44,6 +45,7 @@ __all__ = [
     "max_min",
     "named",
     "named_placement",
+    "place",
     "pop",
     "predicted",
     "proportional_fairness",

@@ -10,6 +10,7 @@ from typing import Any
 from walras import checks
 from walras.policies.exchange import exchange
 from walras.policies.named import of_file, options_of
+from walras.policies.place import place
 from walras.policies.placements import Policy
 from walras.policies.placing import best_fit, fastest_cluster, first_fit
 from walras.rounds import Predict
@@ -20,6 +21,7 @@ PLACEMENTS: Mapping[str, Callable[..., Placer]] = {
     "exchange": exchange,
     "fastest_cluster": fastest_cluster,
     "first_fit": first_fit,
+    "place": place,
 }
 """Policies of placements by name: functions of what predicts and of their options."""
 

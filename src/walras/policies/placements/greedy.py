@@ -40,10 +40,10 @@ def greedy(cost: Cost, predict: Predict | None, name: str) -> Callable[[Snapshot
         line = within_quota(tasks, snapshot.tenants, eligible(snapshot))
         order = order[line[order]]
         known.ask(order)
-        usable = _usable(snapshot, known)
+        fits_on = usable(snapshot, known)
         free, cluster = snapshot.room.copy(), np.full(n, -1)
         for j in order.tolist():
-            fits = usable[j] & (free >= tasks.slots[j])
+            fits = fits_on[j] & (free >= tasks.slots[j])
             if not fits.any():
                 continue
             i = int(np.argmin(np.where(fits, cost(known.seconds[j], free), np.inf)))
@@ -58,12 +58,17 @@ def greedy(cost: Cost, predict: Predict | None, name: str) -> Callable[[Snapshot
     return policy
 
 
-def _usable(snapshot: Snapshot, known: Predictions) -> Bools:
-    """(N, M) pairs that may be placed, room aside."""
+def usable(snapshot: Snapshot, known: Predictions) -> Bools:
+    """(N, M) pairs that may be placed, room aside.
+
+    Args:
+        snapshot: The snapshot.
+        known: Chances of success of the tasks that may be placed.
+    """
     tasks, m = snapshot.tasks, len(snapshot.clusters)
     pin = tasks.pin[:, None]
-    usable: Bools = snapshot.matches[tasks.requires] & snapshot.clusters.up
-    usable &= (pin < 0) | (pin == np.arange(m))
+    found: Bools = snapshot.matches[tasks.requires] & snapshot.clusters.up
+    found &= (pin < 0) | (pin == np.arange(m))
     with np.errstate(invalid="ignore"):
-        usable &= known.chance >= tasks.min_success[:, None]
-    return usable
+        found &= known.chance >= tasks.min_success[:, None]
+    return found
