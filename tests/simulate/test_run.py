@@ -182,16 +182,27 @@ def test_the_order_of_types_is_drawn_where_a_policy_is_blind() -> None:
     assert ones[0] == ones[1] != ones[2]
 
 
-def test_progress_counts_ended_jobs_and_may_stop() -> None:
+def test_progress_counts_jobs_and_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["walras.simulate.run"], "_TELL", -1.0)
     heard: list[Progress] = []
 
     def stop(step: Progress) -> bool:
         heard.append(step)
-        return True
+        return len(heard) == 2  # the first call is before the decision
 
     done = run(on_one([1e11], [0]), ONE, policies.fifo(), on_progress=stop)
     assert done.state == ("running",)
-    assert [(step.iteration, step.total) for step in heard] == [(0, 1)]
+    assert [(step.iteration, step.total) for step in heard] == [(0, 1)] * 2
+
+
+def test_progress_counts_the_shares_done_of_jobs_that_take_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.modules["walras.simulate.run"], "_TELL", -1.0)
+    jobs = on_one([36_000.0] * 40, [2000.0 * k for k in range(40)])
+    done = run(jobs, ONE, equal_shares, on_progress=lambda step: step.iteration == 2)
+    assert not {"ended", "failed"} & set(done.state)
+    assert 2.0 <= done.done.sum() < 3.0
 
 
 def test_progress_counts_the_jobs_before_the_measured_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from walras.errors import InputError
 from walras.simulate.finish_time import UNFAIR, finish_time_ratios
 from walras.simulate.result import Run
 
@@ -106,11 +108,30 @@ def class_means(run: Run) -> pd.DataFrame:
     """
     kind = pd.Series(run.kind)[run.measured]
     classes = kind.unique()
-    if not 1 < len(classes) <= _MOST_CLASSES:
+    if not has_classes(classes):
         return pd.DataFrame({"measure": [], "value": [], "unit": []})
     hours = pd.Series(run.ended - run.arrival)[run.measured].groupby(kind).mean() / 3600
     names = [f"{BY_CLASS}{name}" for name in classes]
     return pd.DataFrame({"measure": names, "value": hours[classes].to_numpy(), "unit": "h"})
+
+
+def has_classes(kind: Iterable[str]) -> bool:
+    """Whether jobs have means by class: they are of several, and of at most 200.
+
+    Args:
+        kind: (N,) class of each job.
+    """
+    return 1 < len(set(kind)) <= _MOST_CLASSES
+
+
+def no_classes() -> InputError:
+    """The error of jobs that have no means by class."""
+    return InputError(
+        "are of one class, or of more than 200",
+        where="jobs",
+        allowed="jobs of 2 to 200 classes",
+        remedy="map a column to the field 'kind', such as queue=kind",
+    )
 
 
 def by_kind(run: Run) -> pd.DataFrame:

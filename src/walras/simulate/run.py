@@ -121,8 +121,8 @@ def run(
         ledger: Whether the run keeps who got what under each decision, for :attr:`Run.ledger`; one
             on ``Slots`` always does.
         on_progress: Called a few times a second with a :class:`walras.progress.Progress` that
-            counts the jobs that have ended, up to the last measured one; on ``Slots`` the measured
-            ones. True stops the run there.
+            counts jobs up to the last measured one, those that run by the share of them that is
+            done; on ``Slots`` the measured ones that have ended. True stops the run there.
 
     Returns:
         The run. It lists the jobs that have failed for good; where others are left that nothing
@@ -302,8 +302,9 @@ def _check_steps(world: World, length: float, lost: float) -> None:
 
 
 class _Ticker:
-    """Calls the user's hook now and then with how many jobs have ended up to the last measured one:
-    those before it are most of the work where only late jobs are measured.
+    """Calls the user's hook now and then with how many jobs are done up to the last measured one:
+    those before it are most of the work where only late jobs are measured. A job that runs counts
+    by the share of it that is done: where jobs take turns, none may end for long.
     """
 
     def __init__(self, hook: OnProgress | None, measured: Bools) -> None:
@@ -316,10 +317,16 @@ class _Ticker:
         if self._hook is None or now - self._last < _TELL:
             return False
         self._last = now
-        done = int((~np.isnan(world.state.ended[: self._total])).sum())
+        done = int(self._jobs_done(world) + 1e-6)
         note = f"{world.state.clock[NOW] / 3600:.1f} h"
         step = Progress(done, elapsed=now - self._began, total=self._total, note=note)
         return bool(self._hook(step))
+
+    def _jobs_done(self, world: World) -> float:
+        """How many jobs are done; one that failed for good is."""
+        counted = slice(self._total)
+        left = world.state.left[counted] / world.trace.steps[counted]
+        return self._total - float(left[np.isnan(world.faults.failed[counted])].sum())
 
 
 def _in_rounds(world: World, policy: Policy, books: _Books, ticker: _Ticker, whole: bool) -> None:

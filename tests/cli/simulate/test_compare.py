@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,13 @@ from typer.testing import CliRunner, Result
 import walras as wl
 from walras.cli.common.errors import exit_code
 from walras.cli.simulate.app import app
+from walras.errors import DataError
+from walras.simulate.compare.comparison import Comparison, rows_of_bounds
+from walras.simulate.compare.store import StoredBounds
 from walras.simulate.compare.study import EXAMPLE, EXAMPLE_PLACED
+from walras.status import Status
+
+MODULE = sys.modules["walras.cli.simulate.compare"]  # the package has its function by this name
 
 CONFIG = """
 [trace]
@@ -76,6 +83,35 @@ def test_kinds_are_rows(config: Path) -> None:
     assert len(rows) >= len(names) > 1
     refused = _run(*rules, "--kinds", "--all")
     assert exit_code(refused.exception) == 2  # type: ignore[arg-type]
+
+
+def test_kinds_of_jobs_of_one_class_are_refused_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs, config = tmp_path / "jobs.csv", tmp_path / "c.toml"
+    jobs.write_text("arrival,seconds\n0,60\n1,60\n", "utf-8")
+    config.write_text(
+        f'[trace]\nfile = "{jobs}"\n[cluster]\n"type 0" = 1\n[policy]\nname = "fifo"\n'
+    )
+    monkeypatch.setattr(MODULE, "compare", lambda *given, **rules: pytest.fail("it runs"))
+    found = _run("compare", str(config), "--kinds")
+    assert exit_code(found.exception) == 2  # type: ignore[arg-type]
+    assert "2 to 200 classes" in str(found.exception)
+
+
+def test_the_first_error_is_told_where_no_table_can_be_printed(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound ended first, and the folder could not keep it: no class has a mean yet."""
+    bounds = Comparison.of_rows([rows_of_bounds("t", 0, StoredBounds(1.0, 2.0))], Status.FEASIBLE)
+
+    def full(*given: object, **rules: object) -> None:
+        raise wl.simulate.UnkeptError(DataError("No space left on device", where="runs"), bounds)
+
+    monkeypatch.setattr(MODULE, "compare", full)
+    found = _run("compare", str(config), "--kinds")
+    assert exit_code(found.exception) == 6  # type: ignore[arg-type]
+    assert "No space left on device" in str(found.exception)
 
 
 def test_it_goes_on_where_it_was_cut(config: Path, tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from walras import checks, saving
@@ -25,6 +27,8 @@ from walras.reports.simulate import by_class, compared, everything
 from walras.reports.tables import Table
 from walras.simulate import Comparison, Run, UnkeptError, compare
 from walras.simulate.compare.study import EXAMPLES, Study, read_study
+from walras.simulate.metrics import has_classes, no_classes
+from walras.simulate.run import measured_jobs
 
 HELP = """Compare policies on the same traces, and with what no policy can beat.
 
@@ -100,6 +104,8 @@ def compare_command(
             stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
         policies = _policies(stated)
         traces, cluster = load_study(stated)
+        if kinds:
+            _check_classes(traces, stated)
         with (
             Interruptible() as interrupt,
             Stages({"compare": 1.0}, 1.0, interrupt, shown=progress, of_seconds=True) as stages,
@@ -121,9 +127,11 @@ def compare_command(
                 found, fault = error.found, error
         interrupted = interrupt.asked
     _tell_faults(found)
-    emit(_table(found, output, every=every, kinds=kinds), output)
-    if fault is not None:
-        raise fault
+    try:
+        emit(_table(found, output, every=every, kinds=kinds), output)
+    finally:
+        if fault is not None:  # the first error is told: so few runs may have no table
+            raise fault
     _write(found, report, figure, save)
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
@@ -137,6 +145,16 @@ def _refuse_both(*, every: bool, kinds: bool) -> None:
             allowed="one of them",
             remedy="leave one out; --all has the means by class, too",
         )
+
+
+def _check_classes(traces: Mapping[str, Any], stated: Study) -> None:
+    """Refuse ``--kinds`` before the runs where no trace has means by class."""
+    for given in traces.values():
+        jobs = given(seed=stated.seeds[0]) if callable(given) else given
+        measured = measured_jobs(stated.settings.get("measured"), len(jobs))
+        if has_classes(np.array(jobs.kind)[measured]):
+            return
+    raise no_classes()
 
 
 def _table(found: Comparison, output: Format, *, every: bool, kinds: bool) -> Table:

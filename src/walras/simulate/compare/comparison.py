@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from walras import saving
-from walras.errors import InputError
-from walras.simulate.metrics import BY_CLASS, SECONDS, class_means, summary
+from walras.simulate.metrics import BY_CLASS, SECONDS, class_means, no_classes, summary
 from walras.simulate.result import Run
 from walras.status import Status
 from walras.types import Floats, Longs
@@ -171,12 +170,7 @@ class Comparison:
         """
         rows = self.table[[name.startswith(BY_CLASS) for name in self.measure]]
         if rows.empty:
-            raise InputError(
-                "are of one class, or of more than 200",
-                where="jobs",
-                allowed="jobs of 2 to 200 classes",
-                remedy="map a column to the field 'kind', such as queue=kind",
-            )
+            raise no_classes()
         rows = rows.assign(**{"class": rows["measure"].str.removeprefix(BY_CLASS)})
         means = rows.groupby(["trace", "class", "policy"], sort=False)["value"].mean()
         return means.unstack("policy", sort=False)

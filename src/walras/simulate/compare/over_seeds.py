@@ -113,7 +113,7 @@ def compare(
         kept = store.read(case.key)
         if kept is not None:
             done[k] = kept
-    pace = Pace(cases, done)
+    pace = Pace(cases, done, workers)
 
     def so_far(status: Status) -> Comparison:
         return Comparison.of_rows([_rows(cases[k], *done[k]) for k in sorted(done)], status)
@@ -134,7 +134,8 @@ def compare(
         if on_progress is None:
             return False
         note = f"{len(done)} of {len(cases)} runs"
-        elapsed, count = time.perf_counter() - begun, int(_TOTAL * pace.share(running))
+        elapsed = time.perf_counter() - begun
+        count = int(_TOTAL * pace.share(elapsed, running))
         return bool(on_progress(Progress(count, elapsed=elapsed, total=_TOTAL, note=note)))
 
     work = _here if workers == 1 or len(todo) < 2 else _apart
