@@ -1,11 +1,13 @@
 """What every test shares: Hypothesis' profile, the guard of every answer to a problem stated in
-cvxpy, and a list of what was not run.
+cvxpy, the order of files, and lists of what was not run and of what took long.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,8 @@ settings.register_profile(
 settings.load_profile("walras")
 
 NOT_RUN = pytest.StashKey[list[str]]()
+LONGEST = Path(__file__).with_name("longest.txt").read_text(encoding="utf-8").split()
+_LONG_RUN = 300.0  # seconds of tests from which a run lists the files that took longest
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +60,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if unable:
         items[:] = [item for item in items if item not in unable]
         config.hook.pytest_deselected(items=unable)
+    # Processes take one file after the other: with long ones last, one runs while the others wait.
+    rank = {file: k for k, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(_file(item.nodeid), len(rank)))
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
@@ -82,6 +89,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("not run")
         for line in not_run:
             terminalreporter.line(line)
+    seconds: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[_file(report.nodeid)] += report.duration
+    if sum(seconds.values()) > _LONG_RUN:
+        terminalreporter.section("files that took longest, in seconds (see tests/longest.txt)")
+        for file in sorted(seconds, key=seconds.__getitem__, reverse=True)[: len(LONGEST)]:
+            terminalreporter.line(f"{seconds[file]:6.1f} {file}")
+
+
+def _file(nodeid: str) -> str:
+    """The file of a test."""
+    return nodeid.partition("::")[0]
 
 
 def _missing(item: pytest.Item) -> str:

@@ -172,6 +172,12 @@ def test_dev_refuses_an_unknown_task() -> None:
     assert "unknown task: dance" in run.stderr
 
 
+def test_the_files_that_run_first_exist() -> None:
+    files = (ROOT / "tests/longest.txt").read_text(encoding="utf-8").split()
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+    assert len(set(files)) == len(files) > 20
+
+
 def test_the_source_distribution_has_what_the_tests_import() -> None:
     """Without a list of its own it holds all that git does; a list once lacked the benchmarks."""
     assert "include" not in PROJECT["tool"]["hatch"]["build"]["targets"].get("sdist", {})
