@@ -4,6 +4,7 @@ cvxpy, the order of files, and lists of what was not run and of what took long.
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from functools import cache
 from importlib.util import find_spec
@@ -63,6 +64,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # Processes take one file after the other: with long ones last, one runs while the others wait.
     rank = {file: k for k, file in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(_file(item.nodeid), len(rank)))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: looking through it for garbage takes seconds."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

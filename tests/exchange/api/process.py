@@ -20,9 +20,9 @@ import sys, json
 from walras.exchange.api.server import serve
 from walras.errors import WalrasError
 from walras.exchange.runtime.settings import Settings
-from walras.policies.placements import Policy
 given = json.loads(sys.argv[1])
 if "policy" in given:
+    from walras.policies.placements import Policy
     given["policy"] = Policy.from_document(given["policy"])
 if "settings" in given:
     given["settings"] = Settings(**given["settings"])

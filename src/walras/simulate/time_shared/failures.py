@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import bdtrc
 
 from walras import checks
 from walras.errors import InputError
@@ -135,7 +135,8 @@ def _check(
     """
     size = trace.size[:, None]
     stretch = np.minimum(alone, given.checkpoint) * size / between
-    together = stats.binom.sf(size - 1, workers, 1.0 / (1.0 + repair / between))
+    up = 1.0 / (1.0 + repair / between)
+    together = bdtrc(np.minimum(size - 1, workers), workers, up)  # the binomial law's upper tail
     for where, rare, what in (
         ("between", together < 1.0 / MOST_TRIES, "workers are hardly ever up together"),
         ("checkpoint", stretch > np.log(MOST_TRIES), "workers hardly ever last to a checkpoint"),
