@@ -2,11 +2,16 @@
 
     python -m benchmarks.gap --seconds 10 d801600 e801600
     python -m benchmarks.gap --seconds 1 10 60 --methods walras highs cp-sat --threads 2 --keep
+    python -m benchmarks.gap --page
 
 Files: types C, D and E of Chu and Beasley (1997) and of Yagiura, Ibaraki and Glover (2004), in the
 folder ``gap`` of ``$WALRAS_DATA``, with ``best_known.csv``. Without names all files run. A row has
 the cost, recomputed from the assignment, its distance from the best known cost in percent, the
-method's bound, CPU seconds of all threads and seconds of the clock. CP-SAT needs ``ortools``.
+method's bound, CPU seconds of all threads, and seconds of the clock from the arrays to the answer.
+CP-SAT needs ``ortools``.
+``--keep`` keeps the rows and writes the page that the documentation includes; ``--page`` writes it
+again from the kept rows. The search was tuned on files of the same recipes that
+``benchmarks.assigning`` draws.
 """
 
 from __future__ import annotations
@@ -19,20 +24,21 @@ import json
 import os
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import walras as wl
 from benchmarks.assigning import OBJECTIVE, AssignInstance, judge_assign
-from benchmarks.peers import assigning
+from benchmarks.peers import assigning, cp_sat
 from benchmarks.problem import Budget, Outcome
-from walras.types import Floats
+from benchmarks.tables import Tables
 
-RESULTS = Path(__file__).parent / "results" / "gap.jsonl"
+TABLES = Tables("gap")
+_STUDY, _CELL = "files", ("limit", "method", "file")
 _WARM_UP = ("c05100", 1.0)  # file and seconds with which the kernels are compiled
 
 
@@ -61,39 +67,10 @@ def best_known() -> dict[str, float]:
         }
 
 
-def cp_sat(instance: AssignInstance, objective: str, budget: Budget, *, seconds: float) -> Outcome:
-    """CP-SAT with one literal for each pair of a task and an agent."""
-    from ortools.sat.python import cp_model
-
-    start = time.perf_counter()
-    model, (agents, tasks) = cp_model.CpModel(), instance.shape
-    x = [[model.new_bool_var("") for _ in range(tasks)] for _ in range(agents)]
-    for j in range(tasks):
-        model.add_exactly_one(x[i][j] for i in range(agents))
-    cost, weight = instance.cost.astype(int), instance.weight.astype(int)
-    for i in range(agents):
-        model.add(cp_model.LinearExpr.weighted_sum(x[i], weight[i]) <= int(instance.capacity[i]))
-    flat = [literal for row in x for literal in row]
-    model.minimize(cp_model.LinearExpr.weighted_sum(flat, cost.ravel()))
-    built = time.perf_counter()
-    solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = max(0.05, seconds - (built - start))
-    solver.parameters.num_workers = budget.threads
-    status = solver.solve(model)
-    agent: Floats | None = None
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        chosen = np.array([[solver.boolean_value(v) for v in row] for row in x])
-        agent = np.argmax(chosen, axis=0).astype(float)
-    numbers = {"bound": float(solver.best_objective_bound)}
-    return Outcome(
-        agent, built - start, time.perf_counter() - built, solver.status_name(), numbers=numbers
-    )
-
-
 METHODS: dict[str, Callable[..., Outcome]] = {
     "walras": assigning.walras,
     "highs": assigning.highs,
-    "cp-sat": cp_sat,
+    "cp-sat": cp_sat.cp_sat,
 }
 
 
@@ -106,9 +83,9 @@ def version(method: str) -> str:
 def measured(name: str, method: str, seconds: float, threads: int) -> dict[str, Any]:
     """Run one method on one file."""
     instance, known = read(name), best_known()[name]
-    cpu, clock = time.process_time(), time.perf_counter()
+    cpu = time.process_time()
     found = METHODS[method](instance, OBJECTIVE, Budget(threads), seconds=seconds)
-    cpu, clock = time.process_time() - cpu, time.perf_counter() - clock
+    cpu = time.process_time() - cpu
     value = float("inf")
     if found.x is not None:
         value = judge_assign(instance, found.x).value
@@ -123,52 +100,108 @@ def measured(name: str, method: str, seconds: float, threads: int) -> dict[str, 
         "cost": value if np.isfinite(value) else None,
         "percent_above": round(100.0 * (value / known - 1.0), 4) if np.isfinite(value) else None,
         "bound": bound if np.isfinite(bound) else None,
-        "cpu_seconds": round(cpu, 2),
-        "seconds": round(clock, 2),
+        "cpu_seconds": round(found.numbers.get("cpu_seconds", cpu), 2),
+        "seconds": round(found.build + found.solve, 2),
     }
 
 
-def means(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Mean distances from the best known costs by type, method and limit."""
-    groups: dict[tuple[str, str, float], list[float]] = defaultdict(list)
-    for row in rows:
-        above = row["percent_above"]
-        groups[row["file"][0].upper(), row["method"], row["limit"]].append(
-            float("inf") if above is None else above
-        )
-    return [
-        f"{kind}: {method} {limit:g} s: {np.mean(above):.4f} % over {len(above)} files"
-        for (kind, method, limit), above in sorted(groups.items())
+def means(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean distances from the best known costs, one row a type and limit, one column a method.
+
+    A method without an assignment on one of the files has no mean.
+    """
+    table = rows.assign(type=rows["file"].str[0].str.upper())
+    table["above"] = table["percent_above"].astype(float).fillna(np.inf)
+    ours = table[table["method"] == "walras"]
+    below = 100.0 * (1.0 - ours["bound"].astype(float) / ours["best_known"])
+    by = ["type", "limit"]
+    out = table.pivot_table("above", by, "method", "mean").replace(np.inf, np.nan)
+    out = out[[name for name in METHODS if name in out]]
+    out["our bound"] = -below.groupby([ours[name] for name in by]).mean()
+    return out.reset_index()
+
+
+def costs(rows: pd.DataFrame, limit: float) -> pd.DataFrame:
+    """Best known costs, bounds of ours and costs of all methods at a limit, one row a file."""
+    table = rows[rows["limit"] == limit]
+    out = table.pivot_table("cost", "file", "method", "min", dropna=False)
+    ours = table[table["method"] == "walras"].set_index("file")
+    out.insert(0, "best known", table.groupby("file")["best_known"].min())
+    out.insert(1, "our bound", ours["bound"].reindex(out.index))
+    columns = ["best known", "our bound", *(name for name in METHODS if name in out)]
+    return out[columns].reset_index()
+
+
+def page(rows: pd.DataFrame) -> str:
+    """The kept rows as the documentation shows them."""
+    versions = rows.groupby("method")["version"].max()
+    made = ", ".join(f"{name} {versions[name]}" for name in METHODS if name in versions)
+    parts = [
+        f"{made}; {rows['threads'].max()} threads. `limit` is in seconds. Means over files of a",
+        "type, in percent above the best known cost; a bound below it is negative. A dash says",
+        "that a method found no assignment on one of the files.\n",
+        _markdown(means(rows), "{:.4f}"),
     ]
+    for limit in sorted(rows["limit"].unique()):
+        parts += [f"\nCosts after {limit:g} s:\n", _markdown(costs(rows, limit), "{:.0f}")]
+    return "\n".join(parts) + "\n"
 
 
-def main() -> None:
-    """Run the methods on the files and print a row each."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def _markdown(frame: pd.DataFrame, digits: str) -> str:
+    def shown(name: str, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if name == "limit":
+            return f"{value:g}"
+        return digits.format(value) if np.isfinite(value) else "-"
+
+    lines = [list(frame.columns), ["---"] * len(frame.columns)]
+    lines += [[shown(*cell) for cell in row.items()] for row in frame.to_dict("records")]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _measure(
+    files: Sequence[str], limits: Sequence[float], methods: Sequence[str], threads: int
+) -> Iterator[dict[str, Any]]:
+    if "walras" in methods:
+        name, seconds = _WARM_UP
+        METHODS["walras"](read(name), OBJECTIVE, Budget(1), seconds=seconds)
+    for seconds in limits:
+        for name in files:
+            for method in methods:
+                row = measured(name, method, seconds, threads)
+                print(json.dumps(row), flush=True)
+                yield row
+
+
+def main(arguments: Sequence[str] | None = None, tables: Tables = TABLES) -> int:
+    """Run the methods on the files and print a row each, then the means."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gap", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("files", nargs="*", help="names such as d801600; all without one")
     parser.add_argument("--seconds", type=float, nargs="+", default=[10.0])
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=["walras"])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--keep", action="store_true", help=f"add the rows to {RESULTS.name}")
-    given = parser.parse_args()
-    stored = sorted(path.name.removesuffix(".gz") for path in folder().glob("*.gz"))
-    unknown = sorted(set(given.files) - set(stored))
-    if unknown or not stored:
-        parser.error(f"{folder()} has no {', '.join(unknown) or 'files'}; set WALRAS_DATA")
-    if "walras" in given.methods:
-        name, seconds = _WARM_UP
-        METHODS["walras"](read(name), OBJECTIVE, Budget(1), seconds=seconds)
-    rows = []
-    for seconds in given.seconds:
-        for name in given.files or stored:
-            for method in given.methods:
-                rows.append(measured(name, method, seconds, given.threads))
-                print(json.dumps(rows[-1]), flush=True)
-    if given.keep:
-        with RESULTS.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-    print("\n".join(means(rows)), file=sys.stderr)
+    parser.add_argument("--keep", action="store_true", help="keep the rows and write the page")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    given = parser.parse_args(arguments)
+    if not given.page:
+        stored = sorted(path.name.removesuffix(".gz") for path in folder().glob("*.gz"))
+        if (unknown := sorted(set(given.files) - set(stored))) or not stored:
+            parser.error(f"{folder()} has no {', '.join(unknown) or 'files'}; set WALRAS_DATA")
+        found = _measure(given.files or stored, given.seconds, given.methods, given.threads)
+        rows = pd.DataFrame(list(found))
+        print(means(rows).to_string(index=False), file=sys.stderr)
+        if given.keep:
+            tables.write(_STUDY, rows, cell=_CELL)
+    if given.keep or given.page:
+        kept = tables.read(_STUDY)
+        if kept is None:
+            parser.error(f"{tables.records} has no rows; measure with --keep first")
+        print(tables.write_page(page(kept)), file=sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

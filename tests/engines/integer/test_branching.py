@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from tests.engines.integer.assignments import every_assignment, stated
 
-from walras.engines.integer.branching import branch, reassigned, relaxation
+from walras.engines.integer.branching import branch, relaxation
 from walras.settings import Settings
 
 
@@ -23,21 +23,6 @@ def test_branching_on_all_entries_finds_the_optimum(kind: str) -> None:
     start = fits[np.argmax(cost)].astype(np.int32)
     alone = branch(tasks, np.zeros_like(keep), start, Settings(1e-9, 20.0))
     assert np.array_equal(alone.agent, start)  # type: ignore[arg-type]
-
-
-def test_dealing_out_again_keeps_to_the_agents_chosen_and_never_costs_more() -> None:
-    tasks = stated("E", 6, 40, 3)
-    keep = np.ones(tasks.cost.shape, dtype=bool)
-    start = branch(tasks, keep, None, Settings(0.2, 5.0)).agent
-    assert start is not None
-    chosen = np.array([1, 2, 4], dtype=np.int32)
-    found = reassigned(tasks, keep, start, chosen, Settings(1e-9, 2.0))
-    others = ~np.isin(start, chosen)
-    assert np.array_equal(found[others], start[others])
-    assert np.all(np.isin(found[~others], chosen))
-    every = np.arange(40)
-    assert tasks.cost[every, found].sum() <= tasks.cost[every, start].sum()
-    assert np.all(np.bincount(found, tasks.weight[every, found], 6) <= tasks.capacity + 1e-9)
 
 
 @pytest.mark.parametrize("kind", ["C", "D", "E"])

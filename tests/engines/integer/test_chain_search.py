@@ -8,7 +8,6 @@ from tests.engines.integer.assignments import every_assignment, stated
 
 from walras.engines.integer.chain_search import ChainSearch, likely
 from walras.engines.integer.options import AssignmentSearch
-from walras.kernels.local_search.random_numbers import seeded
 
 
 @pytest.mark.parametrize("kind", ["C", "D", "E"])
@@ -16,10 +15,10 @@ def test_chains_from_an_overloaded_agent_reach_the_optimum(kind: str) -> None:
     tasks = stated(kind, 3, 6, 7)
     least = every_assignment(tasks)[1].min()
     first, price = np.zeros(6, dtype=np.int32), np.full(3, 0.1)
-    search = ChainSearch(tasks, price, first, AssignmentSearch(), seeded(0))
+    search = ChainSearch(tasks, price, first, AssignmentSearch(cycle=8), 0, 2)
     best, cost = first.copy(), np.inf
-    for heat in (1e-3, *(40 * [0.5])):
-        cost = search.anneal(best, cost, heat, 50)
+    for _ in range(40):
+        cost = search.step(best, cost, 50)
     every = np.arange(6)
     assert cost == pytest.approx(tasks.cost[every, best].sum())
     assert np.all(np.bincount(best, tasks.weight[every, best], 3) <= tasks.capacity)

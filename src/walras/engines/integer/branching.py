@@ -1,4 +1,4 @@
-"""HiGHS on some entries of a generalised assignment: relaxed, whole, or of a few agents."""
+"""HiGHS on some entries of a generalised assignment: relaxed, or whole."""
 
 from __future__ import annotations
 
@@ -58,34 +58,6 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
     fits = np.all(load <= tasks.capacity * (1.0 + _CAPACITY_ERROR) + _CAPACITY_ERROR)
     whole = chosen.sum() == len(keep) and np.all(found >= 0)
     return Branched(found if fits and whole else None, answer.bound)
-
-
-def reassigned(tasks: Tasks, keep: Bools, agent: Ints, chosen: Ints, settings: Settings) -> Ints:
-    """Reassign the tasks of some agents among these agents, at no higher cost.
-
-    Args:
-        tasks: The assignment.
-        keep: (tasks, agents) entries that may be used besides those of ``agent``.
-        agent: (tasks,) an assignment.
-        chosen: Agents, in order.
-        settings: As in :func:`branch`.
-    """
-    among = np.flatnonzero(np.isin(agent, chosen))
-    part = np.ix_(among, chosen)
-    smaller = Tasks(
-        tasks.cost[part],
-        tasks.weight[part],
-        tasks.capacity[chosen],
-        tasks.entry[part],
-        tasks.row[:0],
-    )
-    own = np.searchsorted(chosen, agent[among]).astype(np.int32)
-    found = branch(smaller, keep[part], own, settings).agent
-    out = agent.copy()
-    rows = np.arange(len(among))
-    if found is not None and smaller.cost[rows, found].sum() <= smaller.cost[rows, own].sum():
-        out[among] = chosen[found]
-    return out
 
 
 def relaxation(tasks: Tasks, keep: Bools, settings: Settings) -> tuple[Ints, Floats] | None:

@@ -2,29 +2,26 @@
 
 The prices of the agents give a bound L and reduced costs r. Let U be the cost of the best known
 assignment. No better assignment uses an entry with ``L + r_ij > U``, so such entries are dropped.
-The knapsacks of :mod:`.lagrangian_bound` raise the bound and drop more. HiGHS then (1) searches the
-most likely entries, (2) reassigns the tasks of a few agents at a time, and (3) tries to prove
-optimality on all remaining entries; its bound holds for the whole problem. Source of the
-neighbourhoods: Yagiura, Ibaraki and Glover 2004 (ejection chains); of fixing by reduced costs:
+The knapsacks of :mod:`.lagrangian_bound` raise the bound and drop more. If few entries are left,
+HiGHS tries to prove optimality on them, and its bound holds for the whole problem. Otherwise the
+chains go on. Source of the chains: Yagiura, Ibaraki and Glover 2004; of fixing by reduced costs:
 Savelsbergh 1997.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from walras.engines.integer.branching import branch, reassigned, relaxation
+from walras.engines.integer.branching import branch, relaxation
 from walras.engines.integer.chain_search import ChainSearch, likely
 from walras.engines.integer.lagrangian_bound import relax
 from walras.engines.integer.options import IntegerOptions
 from walras.engines.integer.tasks import NEVER, Tasks
 from walras.iterate import Iterate
 from walras.kernels.local_search import assign as kernel
-from walras.kernels.local_search.random_numbers import seeded
 from walras.progress import Progress, Timings
 from walras.progress_log import IterationLog
 from walras.separable.form import Separable, Side
@@ -32,21 +29,17 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-# steps of the prices before an assignment is known, and after that
+# steps of the prices before an assignment is known, and more where a relaxation has no point
 _FIRST_PRICE_STEPS, _MORE_PRICE_STEPS = 1500, 300
 _PRICE_SHARE = 0.15  # largest share of a time limit for the first steps of the prices
 _PRICE_STEP_SECONDS = 2.5e-9  # least seconds of a step of the prices for each entry
 # relative gap between optimum and bound that is assumed before an assignment is known
 _GUESSED_GAP = 0.01
-# Heats of the rounds in turn, in mean energies of an agent, and of the very first round.
-_HEATS, _COLD = (0.06, 0.12), 1e-3
-# factor on the chains of a round after each round without a better assignment; how often it applies
-_SLOWDOWN, _MOST_SLOWDOWNS = 1.5, 6
+_FIRST_CHAINS, _LEAST_CHAINS = 64, 500  # chains of the first round; least number of later ones
+_ROUND_SHARE = 0.02  # largest share of the time limit for a round
 _MORE = 4  # factor on the entries of a relaxation that has no point
 _RELAXATION_SECONDS = 4e-6  # least seconds of the relaxation for each entry
-_MANY_USEFUL = 2.5  # useful entries for each task from which there are many
-_LIKELY_ENTRIES = 2  # likely entries for each task that HiGHS gets at once
-_REGROUP_ENTRIES = 3  # likely entries for each task when a few agents' tasks are reassigned
+_MANY_USEFUL = 2.5  # useful entries for each task from which HiGHS would not end
 
 
 def assign(
@@ -87,9 +80,8 @@ class _Search:
         self._price = np.zeros(len(tasks.capacity))
         self._bound, self._best_cost = -np.inf, np.inf
         self._best = np.argmin(tasks.cost, axis=1).astype(np.int32)
-        self._random = seeded(options.seed)
         self._iteration_log = IterationLog(settings)
-        self._stopped, self._rounds = False, 0
+        self._stopped = False
         self._chains: ChainSearch
         self._agent: Ints = self._best  # the last greedy assignment
         # bounds of assignments that use a single entry
@@ -105,10 +97,10 @@ class _Search:
         if self.done(self._began):
             return
         first = self._relaxation()
-        self._chains = ChainSearch(t, self._price, first, self._rule, self._random)
-        share = self._rule.search_share_large if self._large else self._rule.search_share
+        seed, threads = self._options.seed, self._settings.workers
+        self._chains = ChainSearch(t, self._price, first, self._rule, seed, threads)
+        share = 1.0 if self._large else self._rule.search_share
         self._chain(None if limit is None else self._began + share * limit)
-        self._ascend(_MORE_PRICE_STEPS, self._best_cost)
 
     @property
     def _large(self) -> bool:
@@ -139,29 +131,23 @@ class _Search:
                     self._bound, self._price = float(bound), price
                 return agent
             few, left = _MORE * few, end - time.perf_counter()
-        return np.asarray(self._agent)
+        self._ascend(_MORE_PRICE_STEPS, self._best_cost)
+        return self._agent
 
     def _chain(self, until: float | None) -> None:
         """Rounds of chains until a time, or until they find no better assignment."""
-        stale = slower = 0
-        count, began = len(self._best) // 4 + 1, time.perf_counter()
+        limit, most = self._limit, max(self._rule.chains * len(self._best), _LEAST_CHAINS)
+        stale, count = 0, min(_FIRST_CHAINS, most)
         for _ in range(self._rule.rounds if until is None else 10**9):
-            before, heat = self._best_cost, _HEATS[self._rounds % len(_HEATS)]
-            heat = heat if self._rounds else _COLD
-            self._best_cost = self._chains.anneal(self._best, before, heat, count)
-            self._rounds += 1
-            better = self._best_cost < before or np.isinf(before)
-            stale = 0 if better else stale + 1
-            slower = 0 if better else min(slower + 1, _MOST_SLOWDOWNS)
+            before, began = self._best_cost, time.perf_counter()
+            self._best_cost = self._chains.step(self._best, before, count)
+            stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
             self._note()
             now = time.perf_counter()
-            rate = count / max(now - began, 1e-9)
-            count, began = int(self._rule.chains * len(self._best) * _SLOWDOWN**slower), now
-            if until is not None and now < until:
-                count = min(count, int(rate * (until - now)) + 1)
+            rate, count = count / max(now - began, 1e-9), min(2 * count, most)
+            if until is not None:
+                count = max(1, min(count, int(rate * min(_ROUND_SHARE * limit, until - now))))
             late = until is not None and now >= until
-            # HiGHS would find no assignment
-            late = late and not (self._large and np.isinf(self._best_cost))
             idle = until is None and stale >= self._rule.stale_rounds
             if late or idle or self._stopped or self.done(self._began):
                 return
@@ -222,18 +208,13 @@ class _Search:
         return bool(np.isfinite(self._best_cost) and small)
 
     def prove(self) -> None:
-        """Improve the bound by knapsacks, then run HiGHS on likely entries, few agents, and all."""
-        t, rule = self._tasks, self._rule
+        """Improve the bound by knapsacks, then run HiGHS on what is left, or more chains."""
         self._relax()
-        many = self._useful().sum() > _MANY_USEFUL * len(t.cost)
-        if many and not self._large and not self._closed:
-            self._branch(self._likely(_LIKELY_ENTRIES), rule.likely_share * self._limit)
-        if t.cost.size > rule.small:
-            share = rule.regroup_share_many if many else rule.regroup_share
-            self._regroup(self._left() * (1.0 if self._large else share))
         keep = self._useful()
-        if keep.sum() <= rule.large and not self.done(self._began):
-            bound = self._branch(keep, self._left())
+        if keep.size > self._rule.small and keep.sum() > _MANY_USEFUL * len(keep):
+            self._chain(self._began + self._limit)
+        elif not self.done(self._began):
+            bound = self._branch(keep)
             if np.isfinite(bound):
                 self._bound = max(self._bound, min(bound, self._best_cost))
 
@@ -246,11 +227,6 @@ class _Search:
         """Seconds left of the time limit."""
         return max(0.0, self._limit - (time.perf_counter() - self._began))
 
-    def _until(self, seconds: float) -> Callable[[], bool]:
-        """A function that tells whether both these seconds and the time limit still last."""
-        end = time.perf_counter() + min(seconds, self._left())
-        return lambda: time.perf_counter() < end and not self._stopped
-
     def _relax(self) -> None:
         """Raise the bound, and the bound of every entry, by knapsacks."""
         reduced = self._tasks.cost + self._price * self._tasks.weight
@@ -259,8 +235,10 @@ class _Search:
         useful = self._useful()
         if not np.isfinite(self._best_cost) or useful.sum() > self._rule.large:
             return
-        goes_on = self._until(self._rule.knapsack_share * self._limit)
-        found = relax(self._tasks, useful, price, self._best_cost, goes_on)
+        end = time.perf_counter() + min(self._rule.knapsack_share * self._limit, self._left())
+        found = relax(
+            self._tasks, useful, price, self._best_cost, lambda: time.perf_counter() < end
+        )
         self._raised = np.maximum(self._raised, found.raised)
         self._bound = max(self._bound, min(found.bound, self._best_cost))
         self._note()
@@ -273,38 +251,15 @@ class _Search:
             keep[np.arange(len(keep)), self._best] = True
         return np.asarray(keep)
 
-    def _likely(self, few: int) -> Bools:
-        """The useful entries of least bound, ``few`` for each task on average."""
-        useful = self._useful()
-        bounds = self._raised[useful]
-        last = min(few * len(useful), len(bounds)) - 1
-        return np.asarray(useful & (self._raised <= np.partition(bounds, last)[last]))
-
-    def _branch(self, keep: Bools, seconds: float) -> float:
+    def _branch(self, keep: Bools) -> float:
         """Run HiGHS on some entries from the best assignment; return its bound."""
         start = self._best if np.isfinite(self._best_cost) else None
-        settings = replace(self._settings, time_limit=min(seconds, self._left()), start=None)
+        settings = replace(self._settings, time_limit=self._left(), start=None)
         found = branch(self._tasks, keep, start, settings)
         if found.agent is not None:
             self._take(found.agent)
         self._note()
         return found.bound
-
-    def _regroup(self, seconds: float) -> None:
-        """Reassign the tasks of a few agents at a time, drawn at random."""
-        random = np.random.default_rng(int(self._random[0] % 2**32))
-        agents, goes_on, keep = len(self._tasks.capacity), self._until(seconds), None
-        count = min(self._rule.regroup_agents, agents // 2 + 1)
-        while np.isfinite(self._best_cost) and goes_on() and not self._closed:
-            keep = self._likely(_REGROUP_ENTRIES) if keep is None else keep
-            chosen = np.sort(random.choice(agents, count, replace=False)).astype(np.int32)
-            limit = min(self._rule.regroup_seconds, self._left())
-            settings = replace(self._settings, time_limit=limit, start=None)
-            before = self._best_cost
-            self._take(reassigned(self._tasks, keep, self._best, chosen, settings))
-            if self._best_cost < before:
-                self._note()
-                keep = None
 
     def _take(self, agent: Ints) -> None:
         """Keep an assignment within the capacities if it costs no more than the best."""

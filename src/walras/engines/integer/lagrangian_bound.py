@@ -19,7 +19,7 @@ from walras.types import Bools, Floats, Ints
 
 # largest capacity in integer units; a knapsack's table has one row for each unit
 _MOST_ROOM = 10_000
-_STEPS_A_CHECK = 20  # steps of the prices between two checks of the time
+_STEPS_A_CHECK = 1  # steps of the prices between two checks of the time
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ class FeasibilityPump(OptionGroup):
 
 @dataclass(frozen=True, repr=False)
 class AssignmentSearch(OptionGroup):
-    """The search for assignments: prices, ejection chains, knapsacks, and HiGHS on likely entries.
+    """The search for assignments: prices, ejection chains, knapsacks, and HiGHS on useful entries.
 
     Shares are of the time limit. An *entry* is a pair of a task and an agent.
 
@@ -46,19 +46,15 @@ class AssignmentSearch(OptionGroup):
         chains: Chains of a round for each task, 1 or more.
         length: Largest number of holes of a chain, 2 or more.
         width: Partial chains of one length that are kept, 1 or more.
+        cycle: Number of rounds in which the heat falls, 1 or more.
+        patience: Number of rounds without a better assignment after which a thread goes on from the
+            best of all threads, 1 or more.
         rounds: Number of rounds without a time limit, 1 or more.
         stale_rounds: The same without a better assignment, 1 or more.
-        large: Number of entries above which HiGHS gets only the likely ones, 0 or more.
-        small: Number of entries up to which HiGHS gets all useful ones at once, 0 or more.
-        search_share: Share for prices and chains, 0 to 1.
-        search_share_large: The same above ``large``, 0 to 1.
+        large: Number of entries above which there are only chains, 0 or more.
+        small: Number of entries up to which HiGHS gets all useful ones, 0 or more.
+        search_share: Share for prices and the first chains, 0 to 1.
         knapsack_share: Share for the bound by knapsacks, 0 to 1.
-        likely_share: Share for HiGHS on the most likely entries, 0 to 1.
-        regroup_share: Share of the remaining time for reassigning the tasks of a few agents, 0 to
-            1. HiGHS uses the rest to prove a bound.
-        regroup_share_many: The same where many entries are useful, 0 to 1.
-        regroup_agents: Number of agents whose tasks are reassigned at a time, 1 or more.
-        regroup_seconds: Largest number of seconds for HiGHS each time, above 0.
 
     Raises:
         InputError: An option is outside its range.
@@ -72,21 +68,17 @@ class AssignmentSearch(OptionGroup):
     candidates: int = number(10, 1, 10**6, whole=True)
     relaxed: int = number(6, 1, 10**6, whole=True)
     relaxed_share: float = number(0.3, 0.0, 1.0)
-    chains: int = number(3, 1, 10**6, whole=True)
+    chains: int = number(2, 1, 10**6, whole=True)
     length: int = number(8, 2, 10**3, whole=True)
     width: int = number(32, 1, 10**6, whole=True)
-    rounds: int = number(30, 1, 10**6, whole=True)
-    stale_rounds: int = number(12, 1, 10**6, whole=True)
+    cycle: int = number(60, 1, 10**6, whole=True)
+    patience: int = number(240, 1, 10**6, whole=True)
+    rounds: int = number(400, 1, 10**6, whole=True)
+    stale_rounds: int = number(120, 1, 10**6, whole=True)
     large: int = number(60_000, 0, 10**12, whole=True)
     small: int = number(1_000, 0, 10**12, whole=True)
-    search_share: float = number(0.5, 0.0, 1.0)
-    search_share_large: float = number(0.85, 0.0, 1.0)
+    search_share: float = number(0.4, 0.0, 1.0)
     knapsack_share: float = number(0.12, 0.0, 1.0)
-    likely_share: float = number(0.2, 0.0, 1.0)
-    regroup_share: float = number(0.5, 0.0, 1.0)
-    regroup_share_many: float = number(0.9, 0.0, 1.0)
-    regroup_agents: int = number(6, 1, 10**6, whole=True)
-    regroup_seconds: float = number(0.5, 1e-3, 1e9)
 
 
 @dataclass(frozen=True, repr=False)

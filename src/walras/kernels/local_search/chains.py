@@ -344,13 +344,12 @@ def search(
     room: Floats,
     best: Ints,
     least: float,
-    hot: float,
-    cold: float,
+    heat: float,
     count: int,
     beam: Beam,
     random: State,
 ) -> float:
-    """Take chains at falling heat.
+    """Take chains.
 
     Args:
         near: Likely entries and prices. The lists have the entries of ``agent``.
@@ -358,8 +357,7 @@ def search(
         room: (agents,) room left on each; changed in place.
         best: (tasks,) the best assignment within the capacities; changed in place.
         least: Its energy, infinite if there is none.
-        hot: First heat, in units of cost.
-        cold: Last heat.
+        heat: In units of cost.
         count: Number of chains.
         beam: Scratch space.
         random: State of the random numbers.
@@ -369,14 +367,12 @@ def search(
     """
     agents = len(room)
     taken = np.full(2, -1, dtype=np.int32)
-    cooling = (cold / hot) ** (1.0 / max(1, count))
-    heat, energy = hot, 0.0
+    energy = 0.0
     for j in range(len(agent)):
         energy += near.reduced[j, agent[j]]
     for i in range(agents):
         energy += room_cost(near, i, room[i])
     for _ in range(count):
-        heat *= cooling
         i = _take(near, agent, taken, random)
         limit = -heat * np.log(1.0 - draw(random)) - _TINY
         ahead = _AHEAD * energy / agents
