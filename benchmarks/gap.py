@@ -148,7 +148,7 @@ def page(rows: pd.DataFrame) -> str:
 
 
 def _markdown(frame: pd.DataFrame, digits: str) -> str:
-    def shown(name: str, value: Any) -> str:
+    def shown(name: object, value: Any) -> str:
         if isinstance(value, str):
             return value
         if name == "limit":

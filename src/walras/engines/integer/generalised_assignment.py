@@ -100,7 +100,8 @@ class _Search:
         seed, threads = self._options.seed, self._settings.workers
         self._chains = ChainSearch(t, self._price, first, self._rule, seed, threads)
         share = 1.0 if self._large else self._rule.search_share
-        self._chain(None if limit is None else self._began + share * limit)
+        to_end = limit is None or t.cost.size <= self._rule.small
+        self._chain(None if to_end else self._began + share * self._limit)
 
     @property
     def _large(self) -> bool:
