@@ -127,24 +127,24 @@ def adaptation(
             return Adaptation(seconds, np.array(begin), np.array(pace), np.array(left))
         rounds += 1
         if asked != size and (model, asked, workers) in speeds:
-            total, done = _resized(total, done, size, asked, DATA[model])
+            total, done = resized(total, done, size, asked, DATA[model])
             size, speed = asked, speeds[model, asked, workers]
             begin.append(rounds * length)
             pace.append(speed)
             left.append(float(max(total - done, 1)))
         if changes:
             epoch = ceil(done / ceil(DATA[model] / size))
-            asked = _asked(model, first, size, workers, epoch, mode)
+            asked = asked_size(model, first, size, workers, epoch, mode)
 
 
-def _resized(total: int, done: int, size: int, asked: int, data: int) -> tuple[int, int]:
+def resized(total: int, done: int, size: int, asked: int, data: int) -> tuple[int, int]:
     """Steps in all and steps done at another batch size: the epochs stay, those done round up."""
     epochs, ran = (ceil(steps / ceil(data / size)) for steps in (total, done))
     each, rescaled = ceil(data / asked), ceil(total * size / asked)
     return rescaled if ceil(rescaled / each) == epochs else each * epochs, ran * each
 
 
-def _asked(model: str, first: int, size: int, workers: int, epoch: int, mode: str) -> int:
+def asked_size(model: str, first: int, size: int, workers: int, epoch: int, mode: str) -> int:
     """The batch size that a job asks for in an epoch."""
     most = LARGEST[model]
     if mode == "accordion":

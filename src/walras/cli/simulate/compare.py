@@ -130,7 +130,7 @@ def compare_command(
     try:
         emit(_table(found, output, every=every, kinds=kinds), output)
     finally:
-        if fault is not None:  # the first error is told: so few runs may have no table
+        if fault is not None:  # the first error is raised: so few runs may have no table
             raise fault
     _write(found, report, figure, save)
     if interrupted:
