@@ -14,6 +14,8 @@ stay_local()
 import ray  # noqa: E402
 from tests.executors.rays import CORES  # noqa: E402
 
+import walras as wl  # noqa: E402
+from walras.engines.admm.worker_pool import Executor  # noqa: E402
 from walras.executors import ray_cluster, ray_pool  # noqa: E402
 from walras.executors.ray_pool import RayPool  # noqa: E402
 
@@ -25,6 +27,13 @@ def local_ray() -> Iterator[None]:
     ray_cluster.connect(None, CORES)
     yield
     ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def kept(local_ray: None) -> Iterator[Executor]:
+    """Two actors that stay for the next solve, the replaced ones, too: a start takes seconds."""
+    with wl.Ray(actors=2).persistent() as executor:
+        yield executor
 
 
 @pytest.fixture

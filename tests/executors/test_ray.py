@@ -12,6 +12,7 @@ from tests.executors.rays import QUIET, iterate, problem_of
 import walras as wl
 from walras.engines.admm.engine import executor_on
 from walras.engines.admm.proofs.incumbent import Incumbent
+from walras.engines.admm.worker_pool import Executor
 from walras.executors.ray_pool import RayPool
 
 pytestmark = QUIET
@@ -36,12 +37,12 @@ def test_actors_find_what_one_process_finds(
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_a_solve_is_proved_and_tells_its_traffic(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_solve_is_proved_and_tells_its_traffic(
+    caplog: pytest.LogCaptureFixture, kept: Executor
+) -> None:
     caplog.set_level(logging.INFO, logger="walras")
     problem = problem_of(cs.proportional_fairness)
-    s = wl.solve(
-        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-3, verbose=True
-    )
+    s = wl.solve(problem, engine=wl.engines.ADMM(executor=kept), tolerance=1e-3, verbose=True)
     assert s.status == wl.Status.OPTIMAL
     assert s.gap <= 1e-3
     assert s.history.frame()["traffic"].iloc[-1] > 0
@@ -51,10 +52,10 @@ def test_a_solve_is_proved_and_tells_its_traffic(caplog: pytest.LogCaptureFixtur
     assert s.value == pytest.approx(exact.value, abs=1e-3 * problem.shape[1])
 
 
-def test_actors_tell_what_the_published_timing_shares() -> None:
+def test_actors_tell_what_the_published_timing_shares(kept: Executor) -> None:
     s = wl.solve(
         problem_of(cs.max_min),
-        engine=wl.engines.ADMM(mode="paper", executor=wl.Ray(actors=2)),
+        engine=wl.engines.ADMM(mode="paper", executor=kept),
         tolerance=1e-6,
     )
     assert 0.0 < s.timings.ideal < s.timings.iterate / 64

@@ -14,6 +14,7 @@ from tests.executors.rays import QUIET, flows_by_link, iterate, pid_of, problem_
 import walras as wl
 from walras.engines.admm.form import make_form
 from walras.engines.admm.slices import row_classification
+from walras.engines.admm.worker_pool import Executor
 from walras.executors import ray_pool
 from walras.executors.ray_pool import RayPool
 
@@ -23,11 +24,13 @@ cs = wl.domains.cluster_scheduling
 te = wl.domains.traffic_engineering
 
 
-def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(pools: list[RayPool]) -> None:
+def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(
+    pools: list[RayPool], kept: Executor
+) -> None:
     """A pass sends a price and brings back use and slope of every narrow row, an actor."""
     found = []
     for n in (24, 96):
-        iterate(problem_of(cs.proportional_fairness, n), 20, executor=wl.Ray(actors=2))
+        iterate(problem_of(cs.proportional_fairness, n), 20, executor=kept)
         found.append(pools[-1].bytes_of)
     narrow = 5 + 1  # and the row that asks for nothing
     for account in found:
@@ -40,7 +43,7 @@ def test_bytes_of_a_pass_do_not_depend_on_the_number_of_demands(pools: list[RayP
 
 @pytest.mark.parametrize("objective", [cs.max_min, cs.proportional_fairness, cs.total_throughput])
 def test_the_allocation_crosses_once_when_the_solve_ends(
-    objective: Any, pools: list[RayPool]
+    objective: Any, pools: list[RayPool], kept: Executor
 ) -> None:
     problem = problem_of(objective)
     gathered: list[int] = []
@@ -48,9 +51,7 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
     def look(step: wl.progress.Progress) -> None:
         gathered.append(pools[0].gathered)
 
-    s = wl.solve(
-        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-3, on_progress=look
-    )
+    s = wl.solve(problem, engine=wl.engines.ADMM(executor=kept), tolerance=1e-3, on_progress=look)
     assert s.status == wl.Status.OPTIMAL
     assert sum(step.note == "proof" for step in s.history) > 0
     assert not any(gathered)
@@ -59,12 +60,12 @@ def test_the_allocation_crosses_once_when_the_solve_ends(
 
 
 def test_rows_of_single_demands_cross_at_the_end_alone(
-    pools: list[RayPool], monkeypatch: pytest.MonkeyPatch
+    pools: list[RayPool], kept: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_classification, "MOST_CORRECTED", 0)
     found = []
     for sources in (4, 12):
-        many = iterate(flows_by_link(sources), 20, executor=wl.Ray(actors=2))
+        many = iterate(flows_by_link(sources), 20, executor=kept)
         found.append(pools[-1].bytes_of)
     shared = 38 + 1  # links, and the row that asks for nothing
     for account in found:
@@ -80,7 +81,7 @@ def test_rows_of_single_demands_cross_at_the_end_alone(
 
 
 def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
-    pools: list[RayPool], monkeypatch: pytest.MonkeyPatch
+    pools: list[RayPool], kept: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_classification, "MOST_CORRECTED", 0)
     problem = flows_by_link(12)
@@ -89,9 +90,7 @@ def test_a_lost_actor_takes_the_prices_of_its_own_rows_with_it(
         if step.iteration >= 20 and not pools[0].replaced:
             os.kill(pid_of(pools[0], 1), signal.SIGKILL)
 
-    s = wl.solve(
-        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-2, on_progress=kill
-    )
+    s = wl.solve(problem, engine=wl.engines.ADMM(executor=kept), tolerance=1e-2, on_progress=kill)
     assert pools[0].replaced >= 1
     assert s.status == wl.Status.OPTIMAL
     assert s.value == pytest.approx(wl.solve(problem, engine="exact").value, rel=2e-2)
@@ -117,7 +116,9 @@ def test_a_lost_actor_is_replaced_and_the_solve_goes_on(pools: list[RayPool]) ->
 
 
 @pytest.mark.parametrize("note", ["proof", ""])
-def test_what_a_lost_actor_had_kept_is_proved_again(note: str, pools: list[RayPool]) -> None:
+def test_what_a_lost_actor_had_kept_is_proved_again(
+    note: str, pools: list[RayPool], kept: Executor
+) -> None:
     problem = problem_of(cs.max_min)
     last: list[wl.progress.Progress] = []
 
@@ -128,9 +129,7 @@ def test_what_a_lost_actor_had_kept_is_proved_again(note: str, pools: list[RayPo
         last.append(step)
         return True
 
-    s = wl.solve(
-        problem, engine=wl.engines.ADMM(executor=wl.Ray(actors=2)), tolerance=1e-9, on_progress=kill
-    )
+    s = wl.solve(problem, engine=wl.engines.ADMM(executor=kept), tolerance=1e-9, on_progress=kill)
     assert (s.status, pools[0].replaced, len(last)) == (wl.Status.INTERRUPTED, 1, 1)
     assert s.certificate.violation <= 1e-9
     assert s.value > 0.0
@@ -156,7 +155,7 @@ def test_the_actors_end_with_the_solve(pools: list[RayPool]) -> None:
 
 
 def test_an_actor_that_cannot_be_kept_is_one_clear_error(
-    pools: list[RayPool], monkeypatch: pytest.MonkeyPatch
+    pools: list[RayPool], kept: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_pool, "_LOSSES", 1)
     killed: list[int] = []
@@ -169,6 +168,6 @@ def test_an_actor_that_cannot_be_kept_is_one_clear_error(
     with pytest.raises(wl.EngineError, match=r"slice 0 was lost 1 times.*remedy"):
         wl.solve(
             problem_of(cs.max_min),
-            engine=wl.engines.ADMM(executor=wl.Ray(actors=2)),
+            engine=wl.engines.ADMM(executor=kept),
             on_progress=kill,
         )

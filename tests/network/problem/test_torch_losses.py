@@ -102,7 +102,7 @@ def test_losses_without_curvature_ask_for_their_constant(
 
     with pytest.raises(InputError, match=r"has no curvature at the first model.*smoothness_hint"):
         simulate(problem(None), net(8, 0.5), steps=5)
-    run = simulate(problem(2.0), net(8, 0.5), steps=400, every=20)
+    run = simulate(problem(2.0), net(8, 0.5), steps=240, every=20)
     assert run.loss[-1] < 0.6 * run.loss[0]
 
 
