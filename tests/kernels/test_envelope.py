@@ -17,11 +17,12 @@ def test_the_solution_is_that_of_the_dense_system(seed: int) -> None:
     rows, columns = int(rng.integers(1, 9)), int(rng.integers(1, 12))
     a = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < 0.4)
     d, e, border = rng.random(columns), 0.1 + rng.random(rows), 0.1 + rng.random(rows)
-    system = BorderedNormal(sp.csc_array(a), border)
+    system = BorderedNormal(sp.csc_array(a))
     right = rng.normal(size=rows + 1)
-    dense = np.block([[(a * d) @ a.T + np.diag(e), border[:, None]], [border, np.zeros(1)]])
-    for _ in range(2):  # it can be factorised again
-        system.factorise(d, e)
+    for corner in (0.0, rng.random()):  # it can be factorised again
+        last = np.array([-corner])
+        dense = np.block([[(a * d) @ a.T + np.diag(e), border[:, None]], [border, last]])
+        system.factorise(d, e, border, corner)
         assert system.solve(right) == pytest.approx(np.linalg.solve(dense, right), rel=1e-8)
 
 
@@ -31,8 +32,8 @@ def test_entries_that_are_there_twice_count_twice() -> None:
     right, border = np.array([1.0, -2.0, 3.0]), np.array([1.0, 0.0])
     found = []
     for matrix in (twice, once):
-        system = BorderedNormal(matrix, border)
-        system.factorise(np.array([3.0]), np.array([0.5, 0.25]))
+        system = BorderedNormal(matrix)
+        system.factorise(np.array([3.0]), np.array([0.5, 0.25]), border)
         found.append(system.solve(right))
     assert found[0] == pytest.approx(found[1])
 
@@ -41,16 +42,16 @@ def test_an_arrow_fills_nothing() -> None:
     """Rows that share columns with the last one alone: its factor has no more entries."""
     n = 50
     arrow = sp.csc_array(np.vstack([np.eye(n), np.ones(n)]))
-    system = BorderedNormal(arrow, np.append(np.ones(n), 0.0))
-    system.factorise(np.ones(n), np.ones(n + 1))
+    system = BorderedNormal(arrow)
+    system.factorise(np.ones(n), np.ones(n + 1), np.append(np.ones(n), 0.0))
     assert len(system._factor) == n + (n + 1) + (n + 2)
 
 
 def test_a_pivot_lost_in_rounding_leaves_a_solution() -> None:
     """Two equal rows with hardly any slack: the system is singular to working precision."""
     equal = sp.csc_array(np.ones((2, 1)))
-    system = BorderedNormal(equal, np.array([1.0, 0.0]))
-    system.factorise(np.array([1e9]), np.array([1e-9, 1e-9]))
+    system = BorderedNormal(equal)
+    system.factorise(np.array([1e9]), np.array([1e-9, 1e-9]), np.array([1.0, 0.0]))
     found = system.solve(np.array([1.0, 1.0, 1.0]))
     assert np.isfinite(found).all()
     assert found[0] == pytest.approx(1.0)

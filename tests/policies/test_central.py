@@ -1,4 +1,4 @@
-"""Max-min fairness at a central solution: best, within the rows, proved, and the centre."""
+"""Central solutions of both fairnesses: best, within the rows, proved, and the centre."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.policies.drawn import random_jobs, sharing_jobs
 
-from walras.policies.central import Central, central_max_min
+from walras.domains.cluster_scheduling import finish_time_fairness
+from walras.policies.central import Central, central_max_min, central_ratio
 from walras.rounds import JobsSnapshot
 from walras.types import Floats
 
@@ -129,3 +130,77 @@ def test_no_job_that_runs_needs_no_solver() -> None:
     found = central_max_min(np.zeros((2, 1)), np.ones(2), one, np.array([1]), -one, none)
     assert not found.time.any()
     assert found.value == found.bound == 0.0
+
+
+def _due(jobs: JobsSnapshot) -> Floats:
+    """Seconds in all for a ratio of one; some jobs are late already."""
+    drawn = np.random.default_rng(len(jobs)).uniform(0.3, 2.0, len(jobs))
+    return (jobs.at - jobs.arrival) * drawn + jobs.left / jobs.speed.max(axis=1)
+
+
+def _by_ratio(jobs: JobsSnapshot) -> Central:
+    speed, elapsed = np.where(jobs.fits, jobs.speed, 0.0), jobs.at - jobs.arrival
+    workers = (jobs.size, jobs.workers, jobs.group, jobs.paired)
+    return central_ratio(speed, jobs.left, elapsed, _due(jobs), *workers)
+
+
+@given(st.integers(0, 2000))
+def test_the_ratio_is_proved_and_its_shares_keep_to_the_rows(seed: int) -> None:
+    jobs = sharing_jobs(seed, 1 + seed % 12)
+    found = _by_ratio(jobs)
+    assert found.pair.tolist() == jobs.pairs.jobs.tolist()
+    hours, size = found.time.sum(axis=1), jobs.size[found.pair[:, 0]]
+    np.add.at(hours, found.pair, found.pair_time.sum(axis=1)[:, None])
+    assert (hours <= 1 + 1e-12).all()
+    taken = jobs.size @ found.time + size @ found.pair_time
+    assert (taken <= jobs.workers * (1 + 1e-12)).all()
+    rate = (np.where(jobs.fits, jobs.speed, 0.0) * found.time).sum(axis=1)
+    beside = (jobs.pairs.speed * found.pair_time[:, None, :]).sum(axis=2)
+    np.add.at(rate, found.pair, beside)
+    ratio = (jobs.at - jobs.arrival + jobs.left / rate) / _due(jobs)
+    assert found.value == pytest.approx(ratio.max(), rel=1e-9)
+    assert found.bound <= found.value <= found.bound * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_ratio_is_that_of_the_general_solver(seed: int) -> None:
+    jobs = random_jobs(seed, n=4 + 3 * seed)
+    speed, elapsed = np.where(jobs.fits, jobs.speed, 0.0), jobs.at - jobs.arrival
+    stated = finish_time_fairness(
+        speed.T, jobs.size, jobs.workers, jobs.left, elapsed=elapsed, isolated=_due(jobs)
+    )
+    assert _by_ratio(jobs).value == pytest.approx(stated.value, rel=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_centre_of_the_least_ratio_is_the_limit_of_the_barrier(seed: int) -> None:
+    jobs, mu = random_jobs(seed, 6), 1e-6
+    x, ratio, best = cp.Variable((6, 3)), cp.Variable(), jobs.speed.max(axis=1)
+    rate = cp.sum(cp.multiply(np.where(jobs.fits, jobs.speed, 0.0), x), axis=1)
+    seconds = (ratio * _due(jobs) - (jobs.at - jobs.arrival)) / (jobs.left / best)
+    slacks = (rate / best - cp.inv_pos(seconds), 1 - cp.sum(x, axis=1))
+    free = jobs.workers - jobs.size @ x
+    barrier = sum(cp.sum(cp.log(part)) for part in (x[jobs.fits], *slacks, free))
+    none = [] if jobs.fits.all() else [x[~jobs.fits] == 0.0]
+    cp.Problem(cp.Minimize(ratio / mu - barrier), none).solve(solver="CLARABEL")
+    assert _by_ratio(jobs).time == pytest.approx(x.value, abs=2e-3)
+
+
+def test_what_the_least_ratio_leaves_over_is_spread() -> None:
+    """An old job has all it can use; three new ones share the rest of two workers evenly."""
+    late, due, size = np.array([1e4, 0.0, 0.0, 0.0]), np.array([10.0, 100.0, 100.0, 100.0]), [1] * 4
+    found = central_ratio(
+        speed=np.ones((4, 2)),
+        left=np.full(4, 10.0),
+        elapsed=late,
+        due=due,
+        size=np.array(size),
+        workers=np.array([1, 1]),
+        group=-np.array(size),
+        paired=np.zeros((0, 0, 2)),
+    )
+    assert found.value == pytest.approx(1001.0)
+    assert found.bound == pytest.approx(1001.0)
+    rates = found.time.sum(axis=1)
+    assert rates[0] == pytest.approx(1.0)
+    assert np.ptp(rates[1:]) < 1e-6

@@ -19,22 +19,21 @@ _LEAST = 1e-14  # pivot, relative to the diagonal: rounding
 
 
 class BorderedNormal:
-    """The system [A diag(d) A' + diag(e), l; l', 0] for many d and e > 0.
+    """The system [A diag(d) A' + diag(e), l; l', -h] for many d and e > 0, l and h >= 0.
 
     Args:
         matrix: (R, C) A, by columns; entries that are there twice count twice.
-        border: (R,) l.
 
     Example:
         >>> import numpy as np, scipy.sparse as sp
         >>> from walras.kernels.envelope import BorderedNormal
-        >>> system = BorderedNormal(sp.csc_array(np.array([[1.0], [2.0]])), np.array([1.0, 0.0]))
-        >>> system.factorise(np.array([1.0]), np.array([1.0, 1.0]))
+        >>> system = BorderedNormal(sp.csc_array(np.array([[1.0], [2.0]])))
+        >>> system.factorise(np.array([1.0]), np.array([1.0, 1.0]), np.array([1.0, 0.0]))
         >>> system.solve(np.array([4.0, 7.0, 1.0])).round(12).tolist()
         [1.0, 1.0, 0.0]
     """
 
-    def __init__(self, matrix: sp.csc_array, border: Floats) -> None:
+    def __init__(self, matrix: sp.csc_array) -> None:
         rows = matrix.shape[0]
         self._columns = matrix.indptr, matrix.indices, matrix.data
         self._first = np.arange(rows + 1)
@@ -42,14 +41,14 @@ class BorderedNormal:
         _reach(*self._columns[:2], self._first)
         width = np.arange(1, rows + 2) - self._first
         self._begin = np.concatenate([[0], np.cumsum(width)]) - np.append(self._first, 0)
-        self._border = border
         self._made = self._factor = np.zeros(self._begin[-1])
 
-    def factorise(self, d: Floats, e: Floats) -> None:
-        """Take d (C,) and e (R,)."""
+    def factorise(self, d: Floats, e: Floats, border: Floats, corner: float = 0.0) -> None:
+        """Take d (C,), e (R,), l (R,) and h."""
         first, begin = self._first, self._begin
         self._made = np.zeros(begin[-1])
-        _assemble(*self._columns, d, e, self._border, begin, self._made)
+        _assemble(*self._columns, d, e, border, begin, self._made)
+        self._made[-1] -= corner
         self._factor = self._made.copy()
         _factorise(first, begin, self._factor)
 

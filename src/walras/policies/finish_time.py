@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras import checks
-from walras.domains import cluster_scheduling
-from walras.policies.solved import labels, needs_speeds, pairs_of, shares_of
+from walras.errors import InputError
+from walras.policies.central import central_ratio
+from walras.policies.solved import needs_speeds
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats
 
 
-def finish_time_fairness(
-    by_speed: bool = True, sharing: bool = False, *, tolerance: float = 1e-3
-) -> Policy:
+def finish_time_fairness(by_speed: bool = True, sharing: bool = False) -> Policy:
     """Finish-time fairness: the job that ends latest, relative to its time alone, ends soonest.
 
     A job alone has an equal part of every type. Its seconds alone are those that its steps done
     would have taken so at the parts of their time, and those that its steps left would take now.
-    The decision notes what the next one needs of this: ``alone``, ``left`` and ``rate``. Sources:
+    The decision notes what the next one needs of this: ``alone``, ``left`` and ``rate``. The time
+    that the least ratio leaves over is spread as by :func:`walras.policies.las`. Sources:
     Mahajan et al., NSDI 2020 (Themis); Narayanan et al., OSDI 2020, section 4.2.
 
     Args:
         by_speed: Whether the policy knows speeds; if not, every type has the speed of the first
             type of the cluster on which a job runs.
         sharing: Whether two jobs may share their workers, where the trace has speeds of pairs.
-        tolerance: Largest relative gap of the ratio.
 
     Returns:
         The policy; its decisions carry value and bound.
 
     Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``, or the tolerance is out of range.
+        InputError: ``sharing`` is asked for without ``by_speed``, or, in a round, a job can run
+            nowhere.
 
     Example:
         >>> import walras as wl
@@ -42,7 +41,6 @@ def finish_time_fairness(
         1.0
     """
     needs_speeds(by_speed=by_speed, sharing=sharing)
-    tolerance = checks.number(tolerance, "tolerance", above=0.0, below=1.0)
     name = "finish-time fairness" + ("" if by_speed else " blind") + " sharing" * sharing
 
     def decide(snapshot: JobsSnapshot) -> Shares:
@@ -51,23 +49,20 @@ def finish_time_fairness(
         speed = _speed(snapshot, by_speed=by_speed)
         rate = (speed * _part(snapshot)).sum(axis=1)
         alone = _alone(snapshot)
-        found = cluster_scheduling.finish_time_fairness(
-            speed.T,
+        found = central_ratio(
+            speed,
+            snapshot.left,
+            snapshot.at - snapshot.arrival,
+            alone + snapshot.left / rate,
             snapshot.size,
             snapshot.workers,
-            snapshot.left,
-            elapsed=snapshot.at - snapshot.arrival,
-            isolated=alone + snapshot.left / rate,
-            tolerance=tolerance,
-            spread=True,
-            **labels(snapshot),
-            **pairs_of(snapshot, sharing=sharing),
+            snapshot.group if sharing else np.full(len(snapshot), -1),
+            snapshot.paired,
         )
-        time, pair, pair_time = shares_of(snapshot, found.solution, sharing=sharing)
         return snapshot.shares(
-            time,
-            pair=pair,
-            pair_time=pair_time,
+            found.time,
+            pair=found.pair,
+            pair_time=found.pair_time,
             policy=name,
             blind=not by_speed,
             value=found.value,
@@ -80,6 +75,15 @@ def finish_time_fairness(
 
 
 def _speed(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
+    runs = snapshot.fits.any(axis=1)
+    if not runs.all():
+        job = int(np.argmin(runs))
+        raise InputError(
+            "runs on no type of worker that is up",
+            where=f"job {job} ({snapshot.name[job]})",
+            allowed="at least one type with a positive speed and enough workers",
+            remedy="remove the job, or add a type that it runs on",
+        )
     if by_speed:
         return np.where(snapshot.fits, snapshot.speed, 0.0)
     first = snapshot.speed[np.arange(len(snapshot)), np.argmax(snapshot.fits, axis=1)]

@@ -1,8 +1,8 @@
-"""The weighted central path of a linear program, followed to its end.
+"""The weighted central path of a program that raises a level, followed to its end.
 
-The program is to raise a level l as far as A x + c l + s = b allows, with x >= 0 and s >= 0; its
-dual is min b·y over A'y = z, c·y = 1, y >= 0, z >= 0. With weights w > 0 of the columns and rows,
-the point of the path at mu > 0 has
+The program is to raise a level l as far as A x + c(l) + s = b allows, with x >= 0 and s >= 0; c is
+convex, and linear in a linear program. At the best there are prices with A'y = z, c'(l)·y = 1,
+y >= 0 and z >= 0. With weights w > 0 of the columns and rows, the point of the path at mu > 0 has
 
     x_i z_i = mu w_i   and   s_r y_r = mu w_r.
 
@@ -15,6 +15,7 @@ Primal-Dual Interior-Point Methods, 1997.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,23 +32,50 @@ _INSIDE = 0.99  # share of the way to the boundary that another step goes
 _MOST = 200  # steps
 
 
+Level = Callable[[float], tuple[Floats, Floats, Floats]]
+"""From a level to (R,) what it takes of each row, and the first and second derivatives of this."""
+
+
+def linear(slope: Floats) -> Level:
+    """What a level takes where each unit takes the same.
+
+    Args:
+        slope: (R,) what a unit takes, >= 0, somewhere positive.
+
+    Returns:
+        The function of the level.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.programs.central_path import linear
+        >>> [part.tolist() for part in linear(np.array([2.0, 0.0]))(3.0)]
+        [[6.0, 0.0], [2.0, 0.0], [0.0, 0.0]]
+    """
+    none = np.zeros(len(slope))
+    return lambda level: (level * slope, slope, none)
+
+
 @dataclass(frozen=True, eq=False)
 class WeightedProgram:
-    """Raise a level l as far as A x + c l <= b allows, x >= 0.
+    """Raise a level l as far as A x + c(l) <= b allows, x >= 0.
 
     Attributes:
         matrix: (R, C) A; each column has a positive entry in a row without level.
-        level: (R,) c >= 0, somewhere positive.
+        level: c, convex and increasing below the ceiling; 0 in rows without level.
         right: (R,) b >= 0; positive in rows without level.
         columns: (C,) weights, > 0.
         rows: (R,) weights, > 0.
+        start: The first level.
+        ceiling: The levels are below it.
     """
 
     matrix: sp.csc_array
-    level: Floats
+    level: Level
     right: Floats
     columns: Floats
     rows: Floats
+    start: float = 0.0
+    ceiling: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +115,10 @@ def end_of_path(program: WeightedProgram, *, centred: bool = True) -> PathEnd:
         A job can run on two types all the time, and the centre gives each half of it:
 
         >>> import numpy as np, scipy.sparse as sp
-        >>> from walras.programs.central_path import WeightedProgram, end_of_path
+        >>> from walras.programs.central_path import WeightedProgram, end_of_path, linear
         >>> program = WeightedProgram(
         ...     matrix=sp.csc_array(np.array([[-1.0, -1.0], [1.0, 1.0]])),
-        ...     level=np.array([1.0, 0.0]),
+        ...     level=linear(np.array([1.0, 0.0])),
         ...     right=np.array([0.0, 1.0]),
         ...     columns=np.ones(2),
         ...     rows=np.ones(2),
@@ -120,15 +148,16 @@ class _Path:
         a, b, w = program.matrix, program.right, program.columns
         self._a, self._program = a, program
         self._transposed = sp.csr_array((a.data, a.indices, a.indptr), shape=a.shape[::-1])
-        self._normal = BorderedNormal(a, program.level)
+        self._normal = BorderedNormal(a)
         self._w = np.concatenate([w, program.rows])
         use = abs(a) @ w
         bounds = (b > 0.0) & (use > 0.0)
         share = float((b[bounds] / use[bounds]).min()) / 2
         x = share * w
-        self._u = np.concatenate([x, np.maximum(b - a @ x, share * program.rows)])
+        self.level, self.steps = program.start, 0
+        slack = b - a @ x - program.level(self.level)[0]
+        self._u = np.concatenate([x, np.maximum(slack, share * program.rows)])
         self._v = share * self._w / self._u
-        self.level, self.steps = 0.0, 0
         self._look()
 
     @property
@@ -144,9 +173,10 @@ class _Path:
     def _look(self) -> None:
         """Compute residuals, the gap, and the largest deviation from the path."""
         count, program = len(self.x), self._program
-        self._r = program.right - self._a @ self.x - program.level * self.level - self._u[count:]
+        takes, self._slope, self._bend = program.level(self.level)
+        self._r = program.right - self._a @ self.x - takes - self._u[count:]
         self._e = self._transposed @ self.y - self._v[:count]
-        self._f = 1.0 - float(program.level @ self.y)
+        self._f = 1.0 - float(self._slope @ self.y)
         self._product = self._u * self._v
         self._gap = float(self._product.sum())
         self._mu = self._gap / float(self._w.sum())
@@ -183,7 +213,8 @@ class _Path:
 
     def _factorise(self) -> None:
         ratio, count = self._u / self._v, len(self.x)
-        self._normal.factorise(ratio[:count], ratio[count:])
+        bend = float(self._bend @ self.y)
+        self._normal.factorise(ratio[:count], ratio[count:], self._slope, bend)
 
     def _direction(self, target: Floats) -> tuple[Floats, Floats, float]:
         """Steps du, dv and of the level: u dv + v du = target, and no residual is left."""
@@ -198,6 +229,8 @@ class _Path:
         du, dv, rise = self._direction(target)
         p = min(1.0, inside * _longest(self._u, du))
         q = min(1.0, inside * _longest(self._v, dv))
+        if rise > 0.0:
+            p = min(p, inside * (self._program.ceiling - self.level) / rise)
         self._u, self._v = self._u + p * du, self._v + q * dv
         self.level += p * rise
         self.steps += 1

@@ -130,23 +130,6 @@ def test_equal_jobs_share_equally_and_who_waited_longer_gets_more() -> None:
     assert 0.5 / a == pytest.approx(1.0 + 0.5 / (1.0 - a), rel=1e-5)
 
 
-def test_what_is_left_over_is_spread() -> None:
-    """One worker waits for an old job; three new ones share the other types evenly."""
-    speed, late = np.ones((2, 4)), np.array([1e4, 0.0, 0.0, 0.0])
-    alone = [10.0, 100.0, 100.0, 100.0]
-    vertex, spread = (
-        cs.finish_time_fairness(
-            speed, [1] * 4, [1, 1], [10.0] * 4, late, alone, tolerance=1e-4, spread=chosen
-        )
-        for chosen in (False, True)
-    )
-    assert spread.value == pytest.approx(vertex.value, rel=1e-4)
-    assert spread.status == Status.OPTIMAL
-    rates = spread.x.sum(axis=0)
-    assert np.ptp(rates[1:]) < 0.05
-    assert np.ptp(vertex.x.sum(axis=0)[1:]) >= np.ptp(rates[1:])
-
-
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), crowded=st.floats(0.5, 50.0))
 def test_value_and_bound_hold_the_optimum_between_them(seed: int, crowded: float) -> None:

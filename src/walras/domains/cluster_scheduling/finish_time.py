@@ -77,7 +77,6 @@ def finish_time_fairness(
     allowed: Matrix | None = None,
     *,
     tolerance: float = 1e-6,
-    spread: bool = False,
     engine: str = "auto",
     **options: Unpack[Options],
 ) -> FinishTimes:
@@ -102,8 +101,6 @@ def finish_time_fairness(
         weight: (jobs,) priorities, > 0; a job of weight 2 should have half the ratio of others.
         allowed: (resources, jobs) mask of permitted pairs; all if None.
         tolerance: Largest relative gap.
-        spread: Whether the time that the least ratio leaves over is spread over many jobs, as the
-            interior engine does; a vertex gives it to few.
         engine: Engine of :func:`walras.solve` for the max-min problems.
         **options: ``quota``, ``floor``, ``pairs``, ``resource_names``, ``demand_names``.
 
@@ -126,12 +123,9 @@ def finish_time_fairness(
     sharp = max(_SHARP * tolerance, _LEAST)
     bound, ratio, levels = jobs.alone, jobs.start, list[_Level]()
 
-    def tried(ratio: float, engine: str) -> _Level:
-        problem = max_min(throughput, size, capacity, jobs.weights(ratio), allowed, **options)
-        return _Level.of(jobs, ratio, solve(problem, engine=engine, tolerance=sharp))
-
     for _ in range(_STEPS):
-        levels.append(tried(ratio, engine))
+        problem = max_min(throughput, size, capacity, jobs.weights(ratio), allowed, **options)
+        levels.append(_Level.of(jobs, ratio, solve(problem, engine=engine, tolerance=sharp)))
         bound = max(bound, levels[-1].bound)
         value = min(level.value for level in levels)
         stopped = levels[-1].solution.status == Status.INTERRUPTED
@@ -139,9 +133,6 @@ def finish_time_fairness(
             break
         ratio = bound
     best = min(levels, key=lambda level: level.value)
-    if spread and not stopped:
-        last = tried(bound, "interior")
-        best = last if last.value <= max(best.value, bound / (1.0 - tolerance)) else best
     return best.found(jobs, bound, tolerance, stopped)
 
 
