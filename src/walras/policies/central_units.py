@@ -138,9 +138,10 @@ def _pairs(classes: Classes, paired: Floats) -> tuple[Longs, Floats]:
     0 for both where they do not.
     """
     size, group, runs = classes.size, classes.group, classes.speed > 0.0
-    alike = (size[:, None] == size) & (group[:, None] >= 0) & (group >= 0)
-    np.einsum("kk->k", alike)[classes.count < 2] = False
-    pair = np.argwhere(np.triu(alike))
+    able = np.flatnonzero(group >= 0)
+    pair = able[np.stack(np.triu_indices(len(able)), axis=1)]
+    one, other = pair.T
+    pair = pair[(size[one] == size[other]) & ((one != other) | (classes.count[one] > 1))]
     one, other = pair.T
     beside = np.stack([paired[group[one], group[other]], paired[group[other], group[one]]], axis=1)
     fits = (beside > 0.0).all(axis=1) & runs[one] & runs[other]
@@ -214,6 +215,8 @@ def shares(
     """(N, T) shares of jobs alone, (P, 2) pairs and (P, T) their shares, of times of the units."""
     share = np.zeros((units.owners, len(workers)))
     share[units.owner, units.kind] = x / units.weight
-    owner = np.triu(units.together[np.ix_(classes.of, classes.of)], 1)
-    pair = np.argwhere(owner)
-    return share[classes.of], pair, share[owner[tuple(pair.T)]]
+    able = np.flatnonzero(classes.group[classes.of] >= 0)
+    of = classes.of[able]
+    owner = np.triu(units.together[np.ix_(of, of)], 1)
+    place = np.argwhere(owner)
+    return share[classes.of], able[place], share[owner[tuple(place.T)]]
