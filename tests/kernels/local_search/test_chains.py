@@ -50,7 +50,7 @@ def test_chains_keep_their_books(kind: str, seed: int, agents: int, heat: float)
     agent = np.argmin(near.reduced, axis=1).astype(np.int32)
     room = rooms(near, capacity, agent)
     first, best = energy(near, agent, room), agent.copy()
-    beam = chains.make_beam(6, 16)
+    beam = chains.make_beam(6, 16, near)
     least = chains.search(near, agent, room, best, np.inf, heat, 200, beam, seeded(seed))
     np.testing.assert_allclose(room, rooms(near, capacity, agent), atol=1e-6)
     assert np.all(beam.came == -1)
@@ -77,7 +77,7 @@ def test_chains_reach_the_optimum_of_small_problems(kind: str) -> None:
         np.inf,
         20.0,
         20_000,
-        chains.make_beam(3, 64),
+        chains.make_beam(3, 64, near),
         random,
     )
     found = cost[best, np.arange(7)].sum()
@@ -92,7 +92,26 @@ def test_one_chain_makes_the_exchange_that_needs_three_agents() -> None:
     near = chains.make_near(cost, ones, np.ones(3), 9.0 * np.ones(3), every, 1.0)
     agent = np.arange(3, dtype=np.int32)
     best, room = agent.copy(), np.zeros(3)
-    least = chains.search(near, agent, room, best, 3.0, 1e-9, 20, chains.make_beam(3, 8), seeded(1))
+    least = chains.search(
+        near, agent, room, best, 3.0, 1e-9, 20, chains.make_beam(3, 8, near), seeded(1)
+    )
     assert least == 0.0
     assert best.tolist() == [1, 2, 0]
     assert room.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_one_chain_makes_the_swaps_that_move_a_room_to_where_it_costs_nothing() -> None:
+    # Agent 0 has room for one unit too much; each agent can only swap with the next.
+    agent = np.array([0, 1, 1, 2, 2, 3], dtype=np.int32)
+    swapped = [1, 0, 2, 1, 3, 2]
+    weight = np.repeat([[3.0], [4.0], [3.0], [4.0], [3.0], [4.0]], 4, axis=1)
+    reduced = np.full((6, 4), 9.0)
+    reduced[np.arange(6), agent] = reduced[np.arange(6), swapped] = 0.0
+    every, price = np.ones((6, 4), dtype=np.bool_), np.array([1.0, 1.0, 1.0, 0.0])
+    near = chains.make_near(reduced, weight, price, 9.0 * np.ones(4), every, 1.0)
+    best, room = agent.copy(), np.array([1.0, 0.0, 0.0, 0.0])
+    beam = chains.make_beam(4, 32, near)
+    least = chains.search(near, agent, room, best, 1.0, 1e-9, 500, beam, seeded(1))
+    assert least == 0.0
+    assert best.tolist() == swapped
+    assert room.tolist() == [0.0, 0.0, 0.0, 1.0]

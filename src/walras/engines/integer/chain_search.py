@@ -92,7 +92,7 @@ class ChainSearch:
                 agent=first.copy(),
                 best=first.copy(),
                 least=np.inf,
-                beam=kernel.make_beam(rule.length, rule.width),
+                beam=kernel.make_beam(rule.length, rule.width, self._near),
                 random=seeded(seed + k),
                 penalty=_FIRST,
                 phase=k * rule.cycle // walks,

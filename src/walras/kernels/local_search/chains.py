@@ -9,7 +9,8 @@ so near the best prices only small reduced costs and small rooms matter. Here a 
 penalty u_i per unit. The sum after L(p) is the *energy*.
 
 A chain takes one or two tasks from an agent, which leaves a hole. Another task fills the hole and
-leaves one on its own agent, and so on, until the tasks that were taken first fill the last hole. A
+leaves one on its own agent, and so on, until the tasks that were taken first fill the last hole. In
+a share of the chains a task of the agent with the hole may go the other way at each step. A
 beam search keeps the partial chains of least energy at each length. The cheapest chain is taken if
 it changes the energy by less than -heat log(uniform), as in annealing. Source of the chains and the
 penalties: Yagiura, Ibaraki and Glover 2004; of the limit on partial sums: Lin and Kernighan 1973.
@@ -26,6 +27,7 @@ from walras.kernels.parallel import inner, jit
 from walras.types import Bools, Floats, Ints
 
 _FILLING, _PAIRS = 0.1, 0.4  # shares of chains that take no task first, and two tasks
+_SWAPS = 0.5  # share of chains in which two agents may exchange tasks at each step
 _TRIES = 20  # draws of a second task
 _AHEAD = 2.0  # energy that later steps may win back, in mean energies of an agent
 _BOTH = 3  # both of the tasks that were taken first wait
@@ -44,6 +46,8 @@ class Near(NamedTuple):
         price: (agents,) cost of a unit of room.
         penalty: (agents,) cost of a unit above the capacity, above 0.
         unit: Classes of holes for each unit of weight.
+        option: (tasks + 1,) first of the likely agents of each task.
+        agent: (entries,) the likely agents of each task.
     """
 
     first: Ints
@@ -54,6 +58,8 @@ class Near(NamedTuple):
     price: Floats
     penalty: Floats
     unit: float
+    option: Ints
+    agent: Ints
 
 
 class Beam(NamedTuple):
@@ -61,7 +67,7 @@ class Beam(NamedTuple):
 
     Attributes:
         task: (lengths, slots) the last task that moved.
-        back: (lengths, slots) a waiting task that took the place of ``task``, or -1.
+        back: (lengths, slots) a task that took the place of ``task``, or -1.
         came: (lengths, slots) slot of the chain without it, or -1 where the slot is free.
         agent: (lengths, slots) agent with the hole.
         waits: (lengths, slots) which of the tasks taken first wait: 1, 2, 3 both, 0 none.
@@ -70,6 +76,8 @@ class Beam(NamedTuple):
         slot: (lengths, slots) the slots in use.
         used: (lengths,) number of them.
         path: (2 lengths, 2) moves (task, agent) of the best chain.
+        head: (agents,) first of the tasks that could go to an agent, or -1.
+        chained: (entries, 2) such tasks, and where the next one stands.
     """
 
     task: Ints
@@ -82,6 +90,8 @@ class Beam(NamedTuple):
     slot: Ints
     used: Ints
     path: Ints
+    head: Ints
+    chained: Ints
 
 
 def make_near(
@@ -92,18 +102,23 @@ def make_near(
     order = np.lexsort((weight[task, agent], agent))
     task = task[order]
     first = np.searchsorted(agent, np.arange(len(price) + 1)).astype(np.int32)
-    return Near(first, task, weight[task, agent], reduced, weight, price, penalty, unit)
+    option = np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.int32)
+    likely = np.nonzero(keep)[1].astype(np.int32)
+    size = weight[task, agent]
+    return Near(first, task, size, reduced, weight, price, penalty, unit, option, likely)
 
 
-def make_beam(lengths: int, slots: int) -> Beam:
+def make_beam(lengths: int, slots: int, near: Near) -> Beam:
     """An empty beam."""
     shape = (lengths, slots)
     whole = [np.zeros(shape, dtype=np.int32) for _ in range(6)]
     whole[2][:] = -1
     change, hole = np.zeros(shape), np.zeros(shape)
-    used, path = np.zeros(lengths, dtype=np.int32), np.zeros((lengths + 4, 2), dtype=np.int32)
+    used, path = np.zeros(lengths, dtype=np.int32), np.zeros((2 * lengths + 4, 2), dtype=np.int32)
+    head = np.full(len(near.price), -1, dtype=np.int32)
+    chained = np.zeros((len(near.agent), 2), dtype=np.int32)
     task, back, came, agent, waits, slot = whole
-    return Beam(task, back, came, agent, waits, hole, change, slot, used, path)
+    return Beam(task, back, came, agent, waits, hole, change, slot, used, path, head, chained)
 
 
 @inner
@@ -136,6 +151,17 @@ def _visited(beam: Beam, agent: Ints, length: int, slot: int, i: int) -> bool:
         slot = beam.came[length, slot]
         length -= 1
     return True
+
+
+@inner
+def _moved(beam: Beam, length: int, slot: int, k: int) -> bool:
+    """Whether task k moves in a partial chain."""
+    while length > 0:
+        if beam.task[length, slot] == k or beam.back[length, slot] == k:
+            return True
+        slot = beam.came[length, slot]
+        length -= 1
+    return False
 
 
 @inner
@@ -172,14 +198,16 @@ def _move(beam: Beam, moves: int, j: int, i: int) -> int:
 
 @inner
 def _trace(
-    beam: Beam, agent: Ints, length: int, slot: int, j: int, taken: Ints, waits: int, i: int
+    beam: Beam, agent: Ints, length: int, slot: int, j: int, k: int, taken: Ints, waits: int, i: int
 ) -> int:
-    """Write the moves of a chain: task j leaves agent i, to which the waiting tasks go."""
+    """Write the moves of a chain: task j leaves agent i, to which k and the waiting tasks go."""
     moves = 0
     for bit in range(2):
         if waits & (1 << bit):
             moves = _move(beam, moves, taken[bit], i)
     moves = _move(beam, moves, j, beam.agent[length, slot])
+    if k >= 0:
+        moves = _move(beam, moves, k, i)
     while length > 0:
         j, k = beam.task[length, slot], beam.back[length, slot]
         slot = beam.came[length, slot]
@@ -265,9 +293,69 @@ def _extend(
         complete = change + _closed(near, taken, waits, b, left)
         if complete < limit:
             limit = complete
-            moves = _trace(beam, agent, length, slot, j, taken, waits, b)
+            moves = _trace(beam, agent, length, slot, j, -1, taken, waits, b)
         if length + 1 < len(beam.used):
             _keep(beam, length + 1, slot, j, -1, b, waits, left, change, near.unit)
+    return limit, moves
+
+
+@inner
+def _gather(near: Near, agent: Ints, beam: Beam, i: int, taken: Ints, most: float) -> None:
+    """List the tasks of agent i by the agents to which they can go at no more than a cost."""
+    beam.head[:] = -1
+    count = 0
+    for e in range(near.first[i], near.first[i + 1]):
+        k = near.task[e]
+        if agent[k] != i or k == taken[0] or k == taken[1]:
+            continue
+        for o in range(near.option[k], near.option[k + 1]):
+            b = near.agent[o]
+            if b != i and near.reduced[k, b] - near.reduced[k, i] <= most:
+                beam.chained[count, 0], beam.chained[count, 1] = k, beam.head[b]
+                beam.head[b] = count
+                count += 1
+
+
+@inner
+def _swap(
+    near: Near,
+    agent: Ints,
+    room: Floats,
+    beam: Beam,
+    length: int,
+    slot: int,
+    taken: Ints,
+    limit: float,
+    moves: int,
+) -> tuple[float, int]:
+    """Let the agent with the hole exchange a task for one of another agent; as in _extend."""
+    i, hole, waits = beam.agent[length, slot], beam.hole[length, slot], beam.waits[length, slot]
+    spare = limit - beam.change[length, slot]
+    _gather(near, agent, beam, i, taken, spare)
+    for e in range(near.first[i], near.first[i + 1]):
+        j = near.task[e]
+        b = agent[j]
+        if b == i or beam.head[b] < 0 or near.reduced[j, i] - near.reduced[j, b] > spare:
+            continue
+        if _visited(beam, agent, length, slot, b):
+            continue
+        here = beam.change[length, slot] + near.reduced[j, i] - near.reduced[j, b]
+        here -= room_cost(near, b, room[b])
+        at = beam.head[b]
+        while at >= 0:
+            k = beam.chained[at, 0]
+            at = beam.chained[at, 1]
+            change = here + near.reduced[k, b] - near.reduced[k, i]
+            change += room_cost(near, i, hole + near.weight[k, i] - near.size[e])
+            if change > limit or _moved(beam, length, slot, k):
+                continue
+            left = room[b] + near.weight[j, b] - near.weight[k, b]
+            complete = change + _closed(near, taken, waits, b, left)
+            if complete < limit:
+                limit = complete
+                moves = _trace(beam, agent, length, slot, j, k, taken, waits, b)
+            if length + 1 < len(beam.used):
+                _keep(beam, length + 1, slot, j, k, b, waits, left, change, near.unit)
     return limit, moves
 
 
@@ -279,6 +367,7 @@ def _best_chain(
     beam: Beam,
     i: int,
     taken: Ints,
+    swaps: bool,
     ahead: float,
     limit: float,
 ) -> tuple[float, int]:
@@ -302,6 +391,8 @@ def _best_chain(
             limit, moves = _extend(
                 near, agent, room, beam, length, slot, taken, ahead, limit, moves
             )
+            if swaps:
+                limit, moves = _swap(near, agent, room, beam, length, slot, taken, limit, moves)
     for length in range(len(beam.used)):
         for s in range(beam.used[length]):
             beam.came[length, beam.slot[length, s]] = -1
@@ -373,10 +464,10 @@ def search(
     for i in range(agents):
         energy += room_cost(near, i, room[i])
     for _ in range(count):
-        i = _take(near, agent, taken, random)
+        i, swaps = _take(near, agent, taken, random), draw(random) < _SWAPS
         limit = -heat * np.log(1.0 - draw(random)) - _TINY
         ahead = _AHEAD * energy / agents
-        change, moves = _best_chain(near, agent, room, beam, i, taken, ahead, limit)
+        change, moves = _best_chain(near, agent, room, beam, i, taken, swaps, ahead, limit)
         for s in range(moves):
             j, b = beam.path[s, 0], beam.path[s, 1]
             room[agent[j]] += near.weight[j, agent[j]]
