@@ -1,4 +1,4 @@
-"""Environments of peers whose dependencies are too old for the project's own."""
+"""Environments of peers that would change the project's own by what they need or add."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PROJECT = "project"
+_RUNNING = ".".join(map(str, sys.version_info[:2]))
 
-_PYTHON = {"dede": "3.11"}  # the Python that each environment needs
+_PYTHON = {"dede": "3.11"}  # the Python that an environment needs; that of the project elsewhere
 
 
 def interpreter(environment: str) -> Path | None:
@@ -25,9 +26,10 @@ def prepare(environment: str) -> str:
     """Make an environment that is missing; returns why it could not be made, or nothing."""
     if interpreter(environment) is not None:
         return ""
-    base = _base_python(_PYTHON[environment])
+    wanted = _PYTHON.get(environment, _RUNNING)
+    base = _base_python(wanted)
     if base is None:
-        return f"needs python{_PYTHON[environment]} on the PATH"
+        return f"needs python{wanted} on the PATH"
     folder = _folder(environment)
     requirements = HERE / f"requirements-{environment}.txt"
     python = str(folder / "bin" / "python")
@@ -47,7 +49,6 @@ def _folder(environment: str) -> Path:
 
 
 def _base_python(version: str) -> str | None:
-    running = ".".join(map(str, sys.version_info[:2]))
-    if running == version:
+    if version == _RUNNING:
         return sys.executable
     return shutil.which(f"python{version}")

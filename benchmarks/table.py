@@ -12,9 +12,9 @@ from benchmarks.flow_instances import OBJECTIVES as FLOW_OBJECTIVES
 from benchmarks.peers import METHODS
 
 _HEADER = (
-    "| instance | objective | method | build s | solve s | total s (min to max, runs) | x Walras "
-    "| iterations | value after repair | gap | violation | memory | measured | note |\n"
-    "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n"
+    "| instance | objective | method | version | build s | solve s | total s (min to max, runs) "
+    "| x Walras | iterations | value after repair | gap | violation | memory | measured | note |\n"
+    "|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n"
 )
 _LARGE = 500_000  # entries
 _BEATEN = 1e-7  # a repaired value above its certified bound by more would disprove the bound
@@ -56,6 +56,7 @@ def _row(cell: Cell, records: Records) -> str:
         cell.spec.name,
         cell.objective,
         METHODS[cell.method].label,
+        _version(cell, record),
         _number(record.get("build")),
         _number(record.get("solve")),
         total,
@@ -69,6 +70,13 @@ def _row(cell: Cell, records: Records) -> str:
         _note(cell, record, records),
     )
     return "| " + " | ".join(columns) + " |\n"
+
+
+def _version(cell: Cell, record: Mapping[str, Any]) -> str:
+    """The method's own package and its version; what it needs besides is in the record."""
+    versions = record.get("versions") or {}
+    own = next((name for name in METHODS[cell.method].packages if name in versions), None)
+    return "" if own is None else f"{own} {versions[own]}"
 
 
 def _ratio(cell: Cell, record: Mapping[str, Any], records: Records) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.environments import interpreter
 from hypothesis import HealthCheck, settings
 from tests.exchange.machine import can_make_networks, can_mount
 from tests.exchange.postgres import programs
@@ -122,6 +123,10 @@ def _missing(item: pytest.Item) -> str:
         return "no file system can be mounted"
     if item.get_closest_marker("networks") and not can_make_networks():
         return "no network namespaces, or no iproute2"
+    own = [name for marker in item.iter_markers("environment") for name in marker.args]
+    unmade = [name for name in own if interpreter(name) is None]
+    if unmade:
+        return f"environment of peers not made: {', '.join(unmade)}"
     peers = [name for marker in item.iter_markers("peer") for name in marker.args]
     lacking = [name for name in peers if find_spec(name) is None]
     if lacking:

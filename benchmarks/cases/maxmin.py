@@ -10,12 +10,13 @@ from benchmarks.instances import REPORT_SEEDS, Spec
 
 OBJECTIVE = "max-min"
 CAPACITIES = (0.2, 1.0, 5.0)
-PEERS = ("highs-ipm", "highs", "pdlp-1e-4", "pdlp-1e-6", "clarabel", "scs", "cvxpy")
+PEERS = ("highs-ipm", "highs-hipo", "highs", "pdlp-1e-4", "pdlp-1e-6", "clarabel", "scs", "cvxpy")
 SMALL = Spec("heterogeneous", 50, 300)
 GAVEL = Spec("gavel", 3, 300)
 
 _SMALL = {
     "highs-ipm": 2.0,
+    "highs-hipo": 2.0,
     "highs": 4.0,
     "pdlp-1e-4": 8.0,
     "pdlp-1e-6": 6.0,
@@ -33,6 +34,7 @@ _LARGE = (
     ("highs-ipm", 0.2, 80.0, 300.0),
     ("highs-ipm", 1.0, 40.0, 300.0),
     ("highs-ipm", 5.0, 40.0, 300.0),
+    *(("highs-hipo", capacity, 60.0, 60.0) for capacity in CAPACITIES),
     *(("pdlp-1e-4", capacity, 60.0, 60.0) for capacity in CAPACITIES),
     *(("highs", capacity, 60.0, 60.0) for capacity in CAPACITIES),
     ("dede-example", 0.2, 60.0, 60.0),
@@ -80,10 +82,11 @@ def cells() -> tuple[Cell, ...]:
     peers = [cell(spec(c), m, seconds, limit) for m, c, seconds, limit in _LARGE]
     peers += [cell(spec(c), f"pop-{k}", 8.0, runs=1) for c in CAPACITIES for k in (4, 16)]
     real = [cell(GAVEL, m, 4.0, quick=True) for m in ("walras", "highs-ipm", "highs", "pop-4")]
+    real += [cell(GAVEL, "highs-hipo", 4.0)]
     for load in (1.25, 8.0):
         dede = Spec("dede-456", 456, 2000, load=load)
         real += [cell(dede, "walras", 12.0)]
-    real += [cell(dede, "highs-ipm", 50.0)]
+    real += [cell(dede, m, 50.0) for m in ("highs-ipm", "highs-hipo")]
     return (*small, *reported_cells(OBJECTIVE), *peers, *real)
 
 

@@ -19,7 +19,11 @@ from benchmarks.flow_instances import FlowSpec
 NAME = "total-flow"
 OBJECTIVE = "max-total-flow"
 LEVELS = (0.05, 0.15, 0.5)
-PEERS = ("highs-ipm", "highs")  # those that reach the tolerance; PDLP is shown at 1e-4
+PEERS = (
+    "highs-ipm",
+    "highs-hipo",
+    "highs",
+)  # they reach the tolerance; PDLP is shown at 1e-4
 HEURISTICS = ("pop-4", "pop-16", "pop-64", "pinning", "shortest-path")
 FIRST_ORDER = ("walras-admm", "walras-collapsed", "walras-paper")
 FACTOR = 8.0
@@ -42,11 +46,12 @@ def spec(level: float) -> FlowSpec:
 def cells() -> tuple[Cell, ...]:
     """All cells of the benchmark."""
     small = [
-        Cell(NAME, SMALL, OBJECTIVE, method, 2.0, quick=True)
+        Cell(NAME, SMALL, OBJECTIVE, method, 2.0, quick=method != "highs-hipo")
         for method in ("walras", *PEERS, "pdlp-1e-4", *HEURISTICS)
     ]
     ours = [Cell(NAME, spec(c), OBJECTIVE, "walras", 15.0, quick=c == LEVELS[1]) for c in LEVELS]
-    peers = [Cell(NAME, spec(c), OBJECTIVE, "highs-ipm", 25.0) for c in LEVELS]
+    interior = ("highs-ipm", "highs-hipo")
+    peers = [Cell(NAME, spec(c), OBJECTIVE, m, 25.0) for c in LEVELS for m in interior]
     peers += [Cell(NAME, spec(c), OBJECTIVE, "highs", 80.0) for c in LEVELS]
     peers += [Cell(NAME, spec(LEVELS[1]), OBJECTIVE, "pdlp-1e-4", 60.0, runs=1, limit=60.0)]
     others = [Cell(NAME, spec(c), OBJECTIVE, m, 15.0) for c in LEVELS for m in HEURISTICS]

@@ -20,7 +20,7 @@ from benchmarks.flow_instances import FlowSpec
 
 NAME = "utilisation"
 OBJECTIVE = "min-max-utilisation"
-PEERS = ("highs-ipm", "highs")
+PEERS = ("highs-ipm", "highs-hipo", "highs")
 FACTOR = 5.0
 EASY = tuple(FlowSpec("UsCarrier", level) for level in (0.05, 0.5))
 KDL = FlowSpec("Kdl", 0.05)  # all pairs; easy too

@@ -85,10 +85,11 @@ def _ablation(label: str, method: str, function: str, *packages: str) -> Method:
     return Method(label, target, {"method": method}, packages=("torch", "numpy", *packages))
 
 
-def _cvxpylayers(label: str, *, perturbed: bool) -> Method:
-    packages = ("cvxpylayers", "diffcp", "cvxpy", "scs", "clarabel", "torch")
-    target = "benchmarks.peers.gradient_step:cvxpylayers"
-    return Method(label, target, {"perturbed": perturbed}, packages=packages)
+def _cvxpylayers(label: str, way: str, *packages: str) -> Method:
+    packages = ("cvxpylayers", *packages, "cvxpy", "torch")
+    return Method(
+        label, "benchmarks.peers.gradient_step:cvxpylayers", {"way": way}, packages=packages
+    )
 
 
 METHODS: dict[str, Method] = {
@@ -117,15 +118,26 @@ METHODS: dict[str, Method] = {
     "pop-64": _walras("POP-64", "pop:solve", parts=64),
     "pinning": _walras("Demand pinning", "routing:pinning"),
     "shortest-path": _walras("Shortest path", "routing:shortest_path"),
-    "highs-ipm": _highs("HiGHS ipm, no crossover", algorithm="ipm", crossover="off"),
+    # Where HiPO is installed, "ipm" is HiPO.
+    "highs-ipm": _highs("HiGHS ipm, no crossover", algorithm="ipx", crossover="off"),
+    "highs-hipo": Method(
+        "HiGHS HiPO, no crossover",
+        "benchmarks.peers.highs:solve",
+        {"algorithm": "hipo", "crossover": "off"},
+        environment="hipo",
+        packages=("highspy", "highspy-extras"),
+    ),
     "highs": _highs("HiGHS default", algorithm="choose", crossover="on"),
     "walras-match": _walras("Walras, branch and bound", "walras_match:exact"),
     "walras-match-large": _walras("Walras, matched to 1 %", "walras_match:large", tolerance=0.01),
     "walras-relaxed": _walras("Walras, Newton", "walras_match:relaxed", mode="newton"),
     "walras-mirror": _walras("Mirror descent, 3,000 steps", "walras_match:relaxed", mode="mirror"),
     "walras-gradient": _walras("Walras, implicit gradient", "gradient_step:walras"),
-    "cvxpylayers": _cvxpylayers("cvxpylayers, SCS and LSQR", perturbed=False),
-    "cvxpylayers-lpgd": _cvxpylayers("cvxpylayers, Clarabel and LPGD", perturbed=True),
+    "cvxpylayers": _cvxpylayers("cvxpylayers, SCS and LSQR", "lsqr", "diffcp", "scs"),
+    "cvxpylayers-lpgd": _cvxpylayers(
+        "cvxpylayers, Clarabel and LPGD", "lpgd", "diffcp", "clarabel"
+    ),
+    "cvxpylayers-moreau": _cvxpylayers("cvxpylayers, Moreau", "moreau", "moreau"),
     "walras-spo": _ablation("Walras, SPO+", "spo+", "walras", "walras"),
     "walras-black-box": _ablation("Walras, black-box", "black-box", "walras", "walras"),
     "pyepo-spo": _ablation("PyEPO, SPO+", "spo+", "pyepo", "pyepo"),
@@ -173,6 +185,15 @@ METHODS: dict[str, Method] = {
     **{
         f"highs-assign-{seconds}": _walras(
             f"HiGHS, {seconds} s", "assigning:highs", seconds=float(seconds)
+        )
+        for seconds in (1, 10, 60)
+    },
+    **{
+        f"cp-sat-assign-{seconds}": Method(
+            f"CP-SAT, {seconds} s",
+            "benchmarks.peers.cp_sat:cp_sat",
+            {"seconds": float(seconds)},
+            packages=("ortools",),
         )
         for seconds in (1, 10, 60)
     },

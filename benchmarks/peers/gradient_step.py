@@ -1,4 +1,4 @@
-"""One gradient step through relaxed rounds: Walras' implicit derivative, and cvxpylayers."""
+"""One gradient step through relaxed rounds: Walras' implicit derivative, cvxpylayers, Moreau."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from benchmarks.gradients import Law, scales, upstream
 from benchmarks.matching import MatchInstance
 from benchmarks.problem import Budget, Outcome
 
-_TIGHT = 1e-12  # tolerances of Clarabel under finite differences
+# Tolerances of Clarabel under finite differences, and of Moreau.
+_TIGHT = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
 _STEP = 2e-5  # of these
 
 
@@ -37,35 +38,23 @@ def walras(instance: MatchInstance, objective: str, budget: Budget) -> Outcome:
     return Outcome(answer, 0.0, seconds, numbers={"forward": forward})
 
 
-def cvxpylayers(
-    instance: MatchInstance, objective: str, budget: Budget, *, perturbed: bool
-) -> Outcome:
+def cvxpylayers(instance: MatchInstance, objective: str, budget: Budget, *, way: str) -> Outcome:
     """The same problem as a CvxpyLayer; building it is not part of the step.
 
     Args:
         instance: The rounds.
         objective: ``gradient-step``.
         budget: Its threads solve rounds beside each other.
-        perturbed: Whether the derivative is taken by the mode that solves perturbed problems
-            (LPGD) with Clarabel, in place of LSQR and SCS, which it comes with.
+        way: ``lsqr``, with SCS, which it comes with; ``lpgd``, the mode that solves perturbed
+            problems, with Clarabel; or ``moreau``, which solves and differentiates the batch.
     """
     import torch
 
     torch.set_num_threads(budget.threads)
     start = time.perf_counter()
-    layer = _layer(instance)
+    layer = _layer(instance, way)
     built = time.perf_counter()
-    options: dict[str, Any] = {
-        "n_jobs_forward": budget.threads,
-        "n_jobs_backward": budget.threads,
-    }
-    if perturbed:
-        options |= {
-            "solve_method": "Clarabel",
-            "mode": "lpgd",
-            "derivative_kwargs": {"tau": _STEP, "rho": 0.0},
-            **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), _TIGHT),
-        }
+    options = {} if way == "moreau" else _options(way, budget)
     scale = scales(instance)
     t = torch.tensor(instance.times / scale[:, None, None], requires_grad=True)
     a, floor = torch.tensor(instance.success, requires_grad=True), torch.tensor(instance.floor)
@@ -75,14 +64,39 @@ def cvxpylayers(
         warnings.simplefilter("ignore")
         (x,) = layer(t, a, floor, solver_args=options)
         forward = time.perf_counter() - began
-        x.backward(by_x)
+        broken = _pulled(x, by_x)
     seconds = time.perf_counter() - began
+    if broken:
+        return Outcome(None, built - start, forward, message=broken, numbers={"forward": forward})
     by_t = t.grad.numpy() / scale[:, None, None]
     answer = np.stack([x.detach().numpy(), by_t, a.grad.numpy()])
     return Outcome(answer, built - start, seconds, numbers={"forward": forward})
 
 
-def _layer(instance: MatchInstance) -> Any:
+def _pulled(x: Any, by_x: Any) -> str:
+    """Go back through a layer; what it says where it breaks down, nothing where it does not."""
+    try:
+        x.backward(by_x)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # how Moreau's Rust code ends
+            raise
+        return str(error).partition(".")[0]
+    return ""
+
+
+def _options(way: str, budget: Budget) -> dict[str, Any]:
+    """What the layer is told of each solve."""
+    options: dict[str, Any] = {
+        "n_jobs_forward": budget.threads,
+        "n_jobs_backward": budget.threads,
+    }
+    if way == "lpgd":
+        derivative = {"mode": "lpgd", "derivative_kwargs": {"tau": _STEP, "rho": 0.0}}
+        options |= {"solve_method": "Clarabel", **derivative, **_TIGHT}
+    return options
+
+
+def _layer(instance: MatchInstance, way: str) -> Any:
     """The smoothed problem of one round in cvxpy, its numbers Parameters."""
     import cvxpy as cp
     from cvxpylayers.torch import CvxpyLayer
@@ -101,4 +115,6 @@ def _layer(instance: MatchInstance) -> Any:
         parabola = cp.square(v / law.width) / 2 - v / law.width
         cost = cost + law.weight * (parabola - cp.log(h))
         rows += [h >= law.width, v <= 0, h + v == above]
-    return CvxpyLayer(cp.Problem(cp.Minimize(cost), rows), [t, a, floor], [x])
+    problem = cp.Problem(cp.Minimize(cost), rows)
+    own = {"solver": "MOREAU", "solver_args": {"ipm_settings": _TIGHT}} if way == "moreau" else {}
+    return CvxpyLayer(problem, [t, a, floor], [x], **own)

@@ -1,4 +1,4 @@
-"""HiGHS on the linear programs: its interior point without crossover, or its default."""
+"""HiGHS on the linear programs: its interior points without crossover, or its default."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def load(program: LinearProgram, budget: Budget, algorithm: str, crossover: str)
     lp.a_matrix_.start_ = program.matrix.indptr
     lp.a_matrix_.index_ = program.matrix.indices
     lp.a_matrix_.value_ = program.matrix.data
-    highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first run
     # HiGHS refuses a number of threads other than that of the process's first solve.
     highspy.Highs.resetGlobalScheduler(True)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("solver", algorithm)
+    if solver.setOptionValue("solver", algorithm) != highspy.HighsStatus.kOk:
+        raise RuntimeError(f"this HiGHS has no algorithm {algorithm!r}")
     solver.setOptionValue("run_crossover", crossover)
     solver.setOptionValue("threads", budget.threads)
     solver.setOptionValue("time_limit", budget.time_limit)
