@@ -86,7 +86,8 @@ def test_files_and_functions_stay_short(path: Path) -> None:
 
 def test_few_statements_leave_the_formatter() -> None:
     folders = (ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs"))
-    files = [path for folder in folders for path in folder.rglob("*.py")]
+    found = (path for folder in folders for path in folder.rglob("*.py"))
+    files = [path for path in found if ".environments" not in path.parts]  # peers' packages
     skips = sum(path.read_text(encoding="utf-8").count("# fmt: " + "skip") for path in files)
     assert len(files) > 0
     assert skips <= 80
