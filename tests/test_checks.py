@@ -167,6 +167,8 @@ def test_whole_numbers_may_have_a_point() -> None:
     for wrong in (2.5, True, "2", 2.0**60, None, math.inf, -1):
         with pytest.raises(InputError, match=r"^x: is .*; allowed: a whole number, >= 0; remedy"):
             checks.whole(wrong, "x")
+    with pytest.raises(InputError, match=r"allowed: a whole number, 0 to 9.22337e\+18;"):
+        checks.whole(10**23, "x")
     with pytest.raises(InputError, match="allowed: a whole number, 1 to 4096, of the machine;"):
         checks.whole(0, "x", 1, 4096, words=", of the machine")
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from tests.simulate.small import ONE, on_one
@@ -60,3 +63,32 @@ def test_children_do_not_hear_ctrl_c() -> None:
         deaf = subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
     hears = subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
     assert (deaf.stdout.strip(), hears.stdout.strip()) == (b"True", b"False")
+
+
+_PARENT = """
+import os, time
+from walras.pool import open_pool
+
+if __name__ == "__main__":
+    with open_pool(1, os.getpid) as pool:
+        pool.submit(os.getpid).result()
+        print("begun", flush=True)
+        pool.submit(time.sleep, 300.0)
+        time.sleep(300.0)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_end_with_the_one_that_started_them(how: signal.Signals, tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(_PARENT, encoding="utf-8")
+    paths = os.pathsep.join(sys.path)
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"begun\n"
+    parent.send_signal(how)
+    parent.communicate(timeout=60.0)  # all that have its standard output have ended

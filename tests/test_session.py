@@ -258,6 +258,7 @@ BAD: dict[str, tuple[Callable[[wl.Session], object], str]] = {
     "kind": (lambda s: s.add("job"), "part: is 'job'|part: is a str"),  # type: ignore[arg-type]
     "family": (lambda s: s.limit("capcity", {"t4": 1.0}), "did you mean 'capacity'"),
     "label": (lambda s: s.limit("capacity", {"t5": 1.0}), "there is no row 't5'"),
+    "limits": (lambda s: s.limit("capacity", [1.0, 2.0, 3.0]), "upper: is a list"),  # type: ignore[arg-type]
     "own rows": (lambda s: s.limit("time", {"a": 1.0}), "there is no row 'a'"),
     "nan": (lambda s: s.limit("capacity", {"v100": 1.0, "t4": np.nan}), r"capacity\[t4\]: is NaN"),
     "nan speed": (lambda s: s.add(cs.max_min([[np.nan]] * 3, [1], GPUS)), "throughput"),
@@ -303,3 +304,13 @@ def test_bounds_of_a_utilisation_stand_at_its_scalar() -> None:
     session = wl.Session(te.min_max_utilisation(net, demand, paths))
     with pytest.raises(wl.InputError, match="stands at a shared scalar"):
         session.limit("capacity", {net.link_names[0]: 0.0})
+
+
+@pytest.mark.parametrize("engine", ["auto", "interior", "admm", "exact"])
+@pytest.mark.parametrize("objective", ["max_min", "throughput"])
+def test_a_last_job_whose_every_type_closes_gets_nothing(objective: str, engine: str) -> None:
+    session = wl.Session(stated(objective, {"a": (1, 1.0)}, GPUS[:1], TYPES[:1]))
+    session.solve()
+    session.limit("capacity", {TYPES[0]: 0.0})
+    found = session.solve(engine=engine)
+    assert (found.status, found.value, found.bound) == (wl.Status.OPTIMAL, 0.0, 0.0)

@@ -99,7 +99,8 @@ def whole(
     found = _whole(value)
     if found is not None and low <= found <= high:
         return found
-    ends = f"{low:g} to {high:g}" if high < _ENDLESS else f">= {low:g}"
+    is_large = found is not None and found > high
+    ends = f"{low:g} to {high:g}" if high < _ENDLESS or is_large else f">= {low:g}"
     raise InputError(
         f"is {shown(value)}",
         where=where,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
@@ -30,13 +33,15 @@ def open_pool(
 ) -> Iterator[ProcessPoolExecutor]:
     """Processes for the body, which ends them: what it has not waited for is given up.
 
+    They also end with this process, however it ends.
+
     Args:
         workers: Their number.
         begin: Called in each process at its begin.
         arguments: Of ``begin``.
     """
     context = _Recording()
-    pool = ProcessPoolExecutor(workers, context, begin, arguments)
+    pool = ProcessPoolExecutor(workers, context, _begin, (begin, *arguments))
     try:
         yield pool
     finally:
@@ -46,6 +51,19 @@ def open_pool(
             process.join(_JOIN)
             process.kill()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(begin: Callable[..., None], *arguments: Any) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin(*arguments)
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that started it: killed, that one tells nobody."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

@@ -164,6 +164,7 @@ class Session:
             InputError: There are no such rows, a bound is NaN, infinite or below the lower one, or
                 the rows' amount stands at a shared scalar; nothing is changed.
         """
+        checks.object_with(upper, "items", "upper", "a mapping such as {'v100': 4.0}")
         source = self._sources[0]
         rows = source.problem.rows
         families = [each.name for each in rows.families]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -170,3 +171,17 @@ def test_a_function_called_with_other_arguments_is_named_with_its_line(tmp_path:
     with pytest.raises(DataError) as caught:
         named(f"{path}:built")(random_jobs(0))
     assert caught.value.where.endswith("mine.py:built")
+
+
+def test_a_file_may_hold_dataclasses_and_a_name_that_a_module_has(tmp_path: Path) -> None:
+    """Dataclasses look up their module by its name; the file's name is not to hide a package."""
+    path = tmp_path / "numpy.py"
+    path.write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+        "@dataclass\nclass Policy:\n    share: float = 0.5\n    def __call__(self, snapshot):\n"
+        "        return snapshot.shares(self.share * (snapshot.speed < 0.0), policy='mine')\n"
+        "policy = Policy()\n",
+        encoding="utf-8",
+    )
+    assert named(f"{path}:policy")(random_jobs(0)).policy == "mine"
+    assert sys.modules["numpy"] is np

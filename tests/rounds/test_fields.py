@@ -77,6 +77,7 @@ def test_texts_are_distinct_texts() -> None:
         (["a", 1], "are not texts"),
         (["a"], "has 1 texts; allowed: 2"),
         (["a", "a"], "names one twice"),
+        (["a", "\ud800"], "hold half a character"),
     ):
         with pytest.raises(InputError, match=rf"Named\.texts: {words}"):
             take_texts(Named(given), "texts", 2, distinct=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,11 @@ def test_the_gap_is_relative_to_the_value() -> None:
     assert np.isnan(Shares(("a",), ("x",), np.ones((1, 1))).gap)
 
 
-def test_texts_are_no_shares() -> None:
+@pytest.mark.parametrize(
+    "given", [[["all"]], [["0.5"]], [[0.5j]], [[10**400]], [[np.array(0)], []]]
+)
+def test_texts_and_complex_numbers_are_no_shares(given: Any) -> None:
     with pytest.raises(InputError, match="not numeric"):
-        Shares(("a",), ("x",), np.array([["all"]]))
+        Shares(("a",), ("x",), given)
+    with pytest.raises(InputError, match="not numeric"):
+        Shares(("a",), ("x",), np.ones((1, 1)), notes={"own": given})

@@ -151,7 +151,7 @@ def from_file(path: Path, function: str) -> Callable[..., Any]:
         DataError: The file cannot be read or run.
         InputError: It has no such function.
     """
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"policy of {path.resolve()}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise DataError(
             "is no file",
@@ -160,6 +160,7 @@ def from_file(path: Path, function: str) -> Callable[..., Any]:
             remedy="check the path",
         )
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickle look the module up by its name
     try:
         with redirect_stdout(sys.stderr):  # standard output is for results
             spec.loader.exec_module(module)

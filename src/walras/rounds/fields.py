@@ -123,6 +123,12 @@ def take_texts(owner: object, name: str, count: int | None, *, distinct: bool = 
     texts = set(map(type, made)) <= {str} or all(isinstance(text, str) for text in made)
     if not listed or not texts:
         raise InputError("are not texts", where=where, allowed="a list of texts")
+    try:
+        "".join(made).encode()
+    except UnicodeEncodeError as error:  # a lone surrogate
+        raise InputError(
+            "hold half a character", where=where, allowed="texts that a file can hold"
+        ) from error
     if count is not None and len(made) != count:
         raise InputError(f"has {len(made)} texts", where=where, allowed=f"{count}: one each")
     if distinct and len(set(made)) < len(made):

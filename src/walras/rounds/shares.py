@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from walras.checks import reals
 from walras.errors import InputError
 from walras.rounds.canonical import digest, pack
 from walras.rounds.fields import take_texts
@@ -65,12 +66,12 @@ class Shares:
         take_texts(self, "name", None)
         take_texts(self, "types", None)
         try:
-            made = np.array(self.time, np.float64)
+            made = np.array(reals(self.time))
             pair = np.array(self.pair, np.int64)
-            pair_time = np.array(self.pair_time, np.float64)
+            pair_time = np.array(reals(self.pair_time))
             float(self.value), float(self.bound)
-            notes = {str(k): np.array(v, np.float64) for k, v in dict(self.notes).items()}
-        except (TypeError, ValueError) as error:
+            notes = {str(k): np.array(reals(v)) for k, v in dict(self.notes).items()}
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"is not numeric: {error}",
                 where="Shares",

@@ -87,6 +87,13 @@ def test_a_name_that_the_encoding_lacks(encoding: str, output: str) -> None:
     assert codes[output] in run.stdout
 
 
+def test_half_a_character_is_escaped() -> None:
+    code = EMIT.replace("sys.argv[1]", repr("\ud800"))
+    run = _run([sys.executable, "-c", code, "", "csv"])
+    assert run.returncode == 0, run.stderr
+    assert rb"\ud800" in run.stdout
+
+
 @pytest.mark.parametrize("output", ["table", "csv"])
 def test_a_name_cannot_steer_the_terminal(output: str) -> None:
     name = "\x1b]0;owned\x07\x1b[31mred\u202e\x9b2J"

@@ -321,3 +321,23 @@ def test_one_of_configuration_and_runs_is_needed(config: Path) -> None:
     ):
         result = _run("compare", *given)
         assert exit_code(result.exception) == 2  # type: ignore[arg-type]
+
+
+def test_nothing_is_written_where_no_run_has_ended(tmp_path: Path) -> None:
+    """A report of a run before is not replaced by an empty one."""
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, time\n"
+        "def policy(snapshot):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(0.3)\n"
+        "    return snapshot.shares(0.0 * snapshot.speed)\n",
+        encoding="utf-8",
+    )
+    config, report = tmp_path / "c.toml", tmp_path / "r.html"
+    own = CONFIG.partition("[[policy]]")[0] + '[[policy]]\nname = "slow.py:policy"\n'
+    config.write_text(own, encoding="utf-8")
+    report.write_text("of the run before", encoding="utf-8")
+    found = _run("compare", str(config), "--processes", "1", "--report", str(report))
+    assert found.exit_code == 130
+    assert "no run has ended; no file is written" in found.stderr
+    assert report.read_text("utf-8") == "of the run before"

@@ -46,6 +46,12 @@ def test_delays_of_both_versions_are_read_up_to_the_walltime(tmp_path: Path) -> 
     assert dict(found.capacity.counts) == {"host": 16}
 
 
+def test_a_delay_beyond_every_number_is_refused(tmp_path: Path) -> None:
+    endless = PROFILES | {"endless": {"type": "delay", "delay": 10**400}}
+    found = _read(tmp_path, _job("a", "wait"), _job("b", "endless"), profiles=endless)
+    assert str(found.refused[0]).startswith("job 2: seconds is inf, not a number above 0, at most")
+
+
 def test_other_profiles_and_unknown_ones_are_refused(tmp_path: Path) -> None:
     good = [_job(f"g{k}", "wait") for k in range(5)]
     bad = [_job("x", "flops"), _job("y", "nowhere"), _job("z", "empty"), 7]

@@ -111,7 +111,7 @@ def test_packed_files_are_unpacked(tmp_path: Path, speeds: GavelThroughputs) -> 
         ([_line(), _line(size=1.5)], "line 2: size is 1.5, not a whole number above 0"),
         ([_line(), _line(weight=0)], "line 2: weight is 0, not a number above 0"),
         ([_line(), "a\tb"], "line 2: has 2 columns"),
-        ([_line(at=-1), _line(), _line(steps=0)], "1 more rows cannot be used"),
+        ([_line(at=-1), _line(), _line(steps=0)], "2 of 3 rows cannot be used"),
         ([], "holds no job"),
     ],
 )

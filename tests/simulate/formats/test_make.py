@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,28 @@ def test_measured_speeds_serve_any_format_that_names_classes(tmp_path: Path) -> 
     assert found.trace.speed.tolist() == [column.tolist()]
     assert found.trace.seconds().tolist() == pytest.approx([10.0])
     assert str(found.refused[0]) == "line 3: job type 'A4C' is unknown; did you mean 'A3C'?"
+
+
+@pytest.mark.parametrize("field", ["name", "kind", "type"])
+def test_half_a_character_is_refused(field: str, tmp_path: Path) -> None:
+    """JSON can state a lone surrogate, and no text file can hold one: no result could be kept."""
+    rows = [{"arrival": 0, "seconds": 60, field: text} for text in ("gpu", "\ud800", "x\udfffy")]
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps([*rows, {"arrival": 1, "seconds": 60, field: "cpu"}]), "utf-8")
+    found = import_trace(path)
+    assert [str(one) for one in found.refused] == [
+        f"job {k}: {field} holds half a character" for k in (2, 3)
+    ]
+    save_trace(found.trace, tmp_path / "again.csv")
+    assert import_trace(tmp_path / "again.csv").trace.name == found.trace.name
+
+
+@pytest.mark.parametrize("field", ["name", "kind", "size", "seconds", "arrival"])
+def test_a_long_cell_is_shown_short(field: str) -> None:
+    long = {"name": "9" * 5000, "arrival": 0, "seconds": 60, field: "9" * 5000}
+    raw = _raw(
+        [{"name": str(k), "arrival": 0, "seconds": 60, "kind": "a"} for k in range(3)] + [long] * 2
+    )
+    found = make(raw, Rules("jobs", {k: k for k in raw.table}))
+    assert found.refused
+    assert all(len(str(one)) < 200 for one in found.refused)

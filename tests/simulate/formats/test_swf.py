@@ -76,7 +76,7 @@ def test_bad_lines_are_refused_with_field_and_reason(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_mostly_bad_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"line 4: has 3 fields.*1 more rows"):
+    with pytest.raises(DataError, match=r"line 4: has 3 fields.*2 of 3 rows"):
         _read(tmp_path, _line(1, 0, 60), "1 2 3", "4 5 6")
 
 

@@ -27,8 +27,12 @@ def put_data(text: str) -> None:
     if sys.stdout.isatty():
         put(text, end="")
         return
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, which is no byte of a file's name, either
+        data = text.encode("utf-8", "backslashreplace")
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 

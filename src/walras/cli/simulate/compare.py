@@ -132,7 +132,10 @@ def compare_command(
     finally:
         if fault is not None:  # the first error is raised: so few runs may have no table
             raise fault
-    _write(found, report, figure, save)
+    if found.policy:
+        _write(found, report, figure, save)
+    else:
+        tell("no run has ended; no file is written")
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
 

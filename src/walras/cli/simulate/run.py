@@ -145,7 +145,8 @@ def run_command(
         | key_values(draw, "draw", value_of)
         | trace_options(form, maps, types, speeds),
         cluster=cluster_table(cluster, nodes, form),
-        policy=({"name": policy} if policy else {}) | key_values(option, "option", value_of),
+        policy=({"name": policy} if policy is not None else {})
+        | key_values(option, "option", value_of),
         run={name: value for name, value in rules.items() if value is not None},
     )
     _check_targets(save, ledger, export, tables)

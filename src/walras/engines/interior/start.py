@@ -226,6 +226,8 @@ def warm_start(
         prices: (rows,) known prices, NaN elsewhere.
         gap: Relative gap that sets the barrier parameter.
     """
+    if not len(form.columns):  # all entries are fixed: there is nothing to carry over
+        return cold
     known = form.flip * (x[form.columns] - form.shift)
     fresh = np.isnan(known)
     known = np.where(fresh, cold.x, np.maximum(known, 0.0))

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from walras.simulate.formats.raw import Raw, Refusal, cannot_read
+from walras import checks
+from walras.simulate.formats.raw import Raw, Refusal, cannot_read, numbers
 from walras.simulate.formats.table import json_of, of_records
 
 COLUMNS = {
@@ -66,13 +68,14 @@ def _delay(profiles: Mapping[str, Any], name: Any) -> float | str:
     """Seconds of a profile, or why it has none."""
     profile = profiles.get(name) if isinstance(name, str) else None
     if not isinstance(profile, dict):
-        return f"{name!r} is none of the workload's"
+        return f"{checks.shown(name)} is none of the workload's"
     if profile.get("type") not in _DELAYS:
-        return f"{name!r} is of type {profile.get('type')!r}, not {' or '.join(_DELAYS)}"
+        found = checks.shown(profile.get("type"))
+        return f"{checks.shown(name)} is of type {found}, not {' or '.join(_DELAYS)}"
     delay = profile.get("delay")
     if isinstance(delay, bool) or not isinstance(delay, int | float):
-        return f"{name!r} has no delay in seconds"
-    return float(delay)
+        return f"{checks.shown(name)} has no delay in seconds"
+    return float(numbers(pd.Series([delay], dtype=object))[0])
 
 
 def _within_walltime(raw: Raw) -> np.ndarray[Any, Any]:

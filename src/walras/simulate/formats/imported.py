@@ -56,8 +56,7 @@ class Imported:
             DataError: A row was refused; the first is named, the others are counted.
         """
         if self.refused:
-            more = f"; {len(self.refused) - 1} more rows cannot be used" if self.refused[1:] else ""
-            raise unusable(f"{self.refused[0]}{more}", self.trace.source)
+            raise _bad_rows(self.refused, len(self.row), self.trace.source)
         return self.trace
 
     def fitting(self, cluster: Cluster) -> Imported:
@@ -123,13 +122,17 @@ def refuse_mostly_bad(refused: tuple[Refusal, ...], good: int, where: str) -> No
         DataError: So it is; the first bad row is named, the others are counted.
     """
     if len(refused) > good:
-        more = f"; {len(refused) - 1} more rows cannot be used" if len(refused) > 1 else ""
-        raise unusable(f"{refused[0]}{more}, and {good} can", where)
+        raise _bad_rows(refused, good, where)
     if not good:
-        raise unusable("holds no job", where)
+        raise _unusable("holds no job", where)
 
 
-def unusable(what: str, where: str) -> DataError:
+def _bad_rows(refused: tuple[Refusal, ...], good: int, where: str) -> DataError:
+    count = f"{len(refused)} of {len(refused) + good} rows cannot be used"
+    return _unusable(f"{refused[0]}; {count}", where)
+
+
+def _unusable(what: str, where: str) -> DataError:
     """The error for a file whose rows cannot be used."""
     return DataError(
         what,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,9 @@ SPEED = "speed "
 _MOST = 1e15
 _SLO_TYPE = "v100"  # whose seconds an slo counts where the rows have none, as Gavel draws them
 _MOST_SIZE = 2**31
+_SHOWN = 60  # characters of a number in a message
+_TEXTS = ("name", "kind", "type")
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def make(raw: Raw, rules: Rules) -> Imported:
         refuse_mostly_bad(raw.refused, 0, rules.where)
     table = _fields_of(raw.table, rules)
     sieve = _Sieve(raw)
+    _refuse_half_characters(sieve, table)
     name = _names(sieve, table)
     kind = _texts(table, "kind", len(raw.table), "job")
     size = sieve.numbers(table, "size", 1.0, whole=True, high=_MOST_SIZE)
@@ -204,7 +209,17 @@ def _shown(cell: Any) -> str:
             float(cell)
         except ValueError:
             return checks.shown(cell)
-    return str(cell)
+    text = str(cell)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _refuse_half_characters(sieve: _Sieve, table: pd.DataFrame) -> None:
+    """Refuse texts with lone surrogates, which JSON can state and no text file can hold."""
+    for name in [name for name in _TEXTS if name in table]:
+        cells = table[name]
+        bad = np.array([isinstance(c, str) and bool(_HALF.search(c)) for c in cells], np.bool_)
+        sieve.refuse(bad, name, "holds half a character")
+        table[name] = cells.mask(bad, "")
 
 
 def _texts(table: pd.DataFrame, name: str, n: int, default: str) -> np.ndarray[Any, Any]:
@@ -225,7 +240,7 @@ def _names(sieve: _Sieve, table: pd.DataFrame) -> np.ndarray[Any, Any]:
     found = _texts(table, "name", len(table), "")
     found = np.where(found == "", rows, found)
     twice = pd.Series(found).duplicated().to_numpy(np.bool_)
-    sieve.refuse(twice, "name", lambda j: f"is {found[j]!r}, as that of a row before")
+    sieve.refuse(twice, "name", lambda j: f"is {checks.shown(found[j])}, as that of a row before")
     return found
 
 
@@ -337,7 +352,7 @@ def _measured(
 
 def _unknown(name: str, names: set[str]) -> str:
     near = difflib.get_close_matches(name, sorted(names), 1)
-    return f"{name!r} is unknown" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"{checks.shown(name)} is unknown" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def _no_speed(pair: tuple[str, int], known: set[tuple[str, int]]) -> str:
@@ -357,7 +372,7 @@ def _by_type(sieve: _Sieve, cells: pd.Series, rules: Rules) -> tuple[tuple[str, 
     sieve.refuse(
         speed.max(axis=1) <= 0.0,
         "type",
-        lambda j: f"is {texts.iloc[j]!r}, none of {', '.join(types)}",
+        lambda j: f"is {checks.shown(texts.iloc[j])}, none of {', '.join(types)}",
     )
     return tuple(types), speed
 
