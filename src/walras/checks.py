@@ -99,8 +99,7 @@ def whole(
     found = _whole(value)
     if found is not None and low <= found <= high:
         return found
-    is_large = found is not None and found > high
-    ends = f"{low:g} to {high:g}" if high < _ENDLESS or is_large else f">= {low:g}"
+    ends = f"{low:g} to {high:g}" if high < _ENDLESS or (found or 0) > high else f">= {low:g}"
     raise InputError(
         f"is {shown(value)}",
         where=where,
