@@ -67,6 +67,19 @@ def test_a_task_that_no_cluster_can_run_is_left_out() -> None:
     assert found.tasks.name == whole.tasks.name[1:]
 
 
+def test_labels_that_tasks_require_are_kept_once_each() -> None:
+    wanted: tuple[dict[str, str], ...] = ({}, {"gpu": "a100", "zone": "1"})
+    drawn = wl.simulate.draw_tasks(12, rate=600.0, clusters=("east", "west"), chance=1.0)
+    tasks = replace(drawn, requirements=wanted, requires=np.arange(12) % 2)
+    slots = Slots({"east": 12, "west": 12}, labels={"west": wanted[1]}, rules=RULES)
+    history, _ = recorded_run(tasks, slots, wl.policies.first_fit())
+    found = recorded_tasks(history).tasks
+    assert len(found.requirements) == 2
+    for j, name in enumerate(tasks.name):
+        k = found.requires[found.name.index(name)]
+        assert found.requirements[k] == wanted[j % 2]
+
+
 def test_a_recorded_predictor_is_asked() -> None:
     jobs = recipe("gavel", train_tasks=12, synthetic=True)
     names = tuple(f"x{k}" for k in range(jobs.train.features.shape[1]))

@@ -83,10 +83,8 @@ def recorded_tasks(history: History) -> RecordedTasks:
             remedy="let it place tasks first",
         )
     kept.sort(key=lambda pair: (pair[1].submitted, pair[0]))
-    sets: list[Mapping[str, str]] = [{}]
-    for _, one in kept:
-        if one.labels not in sets:
-            sets.append(one.labels)
+    sets: dict[tuple[tuple[str, str], ...], int] = {(): 0}  # of labels -> their number
+    requires = [sets.setdefault(tuple(sorted(one.labels.items())), len(sets)) for _, one in kept]
     predicted = np.array([[one.seconds[name] for name in names] for _, one in kept])
     chance = np.array([[one.chance[name] for name in names] for _, one in kept])
     measured, good = table.of([key for key, _ in kept])
@@ -98,8 +96,8 @@ def recorded_tasks(history: History) -> RecordedTasks:
         priority=[one.priority for _, one in kept],
         deadline=[max(one.deadline - begin, 0.0) for _, one in kept],
         min_success=[one.min_success for _, one in kept],
-        requirements=tuple(sets),
-        requires=[sets.index(one.labels) for _, one in kept],
+        requirements=tuple(dict(labels) for labels in sets),
+        requires=requires,
         clusters=names,
         seconds=np.where(
             np.isnan(measured), np.maximum(ratio * predicted, LEAST_SECONDS), measured
