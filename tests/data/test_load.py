@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +178,16 @@ def test_the_fitted_parameters_are_those_in_the_code(name: str) -> None:
         "lb_random": lb_random_stand_in.FITTED,
         "mnist": mnist_stand_in.FITTED,
     }
-    assert data.fit_stand_in(name) == stored[name]
+    row = data.REGISTRY[name]
+    made = (row.fit, row.fitted_on)
+    first = next(k for k in NAMES if (data.REGISTRY[k].fit, data.REGISTRY[k].fitted_on) == made)
+    assert _fitted(first) == stored[name]
+
+
+@cache
+def _fitted(name: str) -> Any:
+    """Some sets are fitted by one function to the same measurements."""
+    return data.fit_stand_in(name)
 
 
 def _pairs(throughputs: data.GavelThroughputs) -> list[tuple[str, int]]:
