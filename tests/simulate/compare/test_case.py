@@ -5,17 +5,27 @@ from __future__ import annotations
 import pickle
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import pytest
 from tests.simulate.small import ONE, on_one
 
 from walras.policies import fastest_cluster, fifo, first_fit, las
 from walras.policies.named import named
 from walras.simulate import Outage, Run, Slots, TaskTrace, draw_tasks, run
 from walras.simulate.compare.case import Case, MakePolicy
+from walras.simulate.time_shared import Policy
 
 
 def _key(make: MakePolicy, steps: float = 10.0) -> str:
     return Case("t", "p", 0, on_one([steps]), ONE, make, None, {}).key
+
+
+def _of_table(table: Any) -> Policy:
+    del table
+    return fifo()
 
 
 def test_equal_cases_have_equal_keys_and_others_not() -> None:
@@ -32,6 +42,20 @@ def test_a_file_counts_by_what_it_holds(tmp_path: Path) -> None:
         path.write_text(text, "utf-8")
         keys.append(_key(partial(named, f"{path}:policy")))
     assert keys[0] == keys[2] != keys[1]
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series, pd.DataFrame])
+def test_large_arrays_and_tables_count_with_every_number(kind: Any) -> None:
+    """Their ``repr`` leaves out the middle: a kept run would be taken for another one's."""
+    one, other = np.zeros((2, 5000, 1))
+    other[2500] = 1.0
+    given = [kind(values[:, 0] if kind is pd.Series else values) for values in (one, other, one)]
+    assert repr(given[0]) == repr(given[1])
+    for keys in (
+        [_key(partial(_of_table, values)) for values in given],
+        [Case("t", "p", 0, on_one([1.0]), ONE, las, None, {"measured": v}).key for v in given],
+    ):
+        assert keys[0] == keys[2] != keys[1]
 
 
 def test_clusters_with_slots_count_with_all_that_they_are() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from walras.progress import OnProgress
 from walras.rounds.canonical import digest, pack
@@ -75,7 +80,7 @@ class Case:
         stated = slots | {
             "cluster": list(map(list, self.cluster.counts.items())),
             "policy": _identity(self.make or self.bound),
-            "settings": repr(sorted((k, repr(v)) for k, v in self.settings.items())),
+            "settings": repr(sorted((k, _exact(v)) for k, v in self.settings.items())),
             "seed": self.seed if self.bound is None else 0,
             "version": __version__,
         }
@@ -100,4 +105,11 @@ def _identity(given: object) -> str:
         file = Path(given.rpartition(":")[0] if ".py:" in given else given)
         if file.suffix in (".py", ".csv") and file.is_file():
             return f"{given!r}: {file.read_bytes()!r}"
+    return _exact(given)
+
+
+def _exact(given: object) -> str:
+    """A value as text. Large arrays and tables have a shortened ``repr``: these are hashed."""
+    if isinstance(given, np.ndarray | pd.DataFrame | pd.Series):
+        return f"{type(given).__name__} {hashlib.sha256(pickle.dumps(given, 5)).hexdigest()}"
     return repr(given)
