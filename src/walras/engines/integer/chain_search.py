@@ -95,7 +95,7 @@ class ChainSearch:
                 beam=kernel.make_beam(rule.length, rule.width, self._near),
                 random=seeded(seed + k),
                 penalty=_FIRST,
-                phase=k * rule.cycle // walks,
+                phase=(2 * k + 1) * rule.cycle // (2 * walks),
                 stale=0,
             )
             for k in range(walks)
