@@ -85,7 +85,7 @@ def _pulled(x: Any, by_x: Any) -> str:
 
 
 def _options(way: str, budget: Budget) -> dict[str, Any]:
-    """What the layer is told of each solve."""
+    """What the layer takes for each solve."""
     options: dict[str, Any] = {
         "n_jobs_forward": budget.threads,
         "n_jobs_backward": budget.threads,
