@@ -52,6 +52,7 @@ import pandas as pd
 
 from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
+from benchmarks.simulate.levelled import finish_time_levelled
 from benchmarks.simulate.load import load
 from benchmarks.simulate.published import CLUSTER, published
 from benchmarks.simulate.released_fifo import released_fifo
@@ -82,6 +83,7 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "finish_time_fairness_perf": policies.finish_time_fairness,
     "isolated": isolated,
     "uncentred_packed": las_uncentred,
+    "finish_time_levelled": finish_time_levelled,
     **{f"fifo_released_{seed}": partial(released_fifo, seed) for seed in range(8)},
     **{f"allox_drawn_{seed}": partial(allox_drawn, seed) for seed in range(8)},
 }
@@ -99,7 +101,10 @@ DRAWN = {
 }
 """Policies that hang on chance -> what their draws begin with, and the name of their mean."""
 
-BESIDE = {"uncentred_packed": "max_min_fairness_packed"}
+BESIDE = {
+    "uncentred_packed": "max_min_fairness_packed",
+    "finish_time_levelled": "finish_time_fairness_perf",
+}
 """Policies of ours that stand beside the published cells of another."""
 
 

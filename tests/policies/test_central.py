@@ -186,21 +186,26 @@ def test_the_centre_of_the_least_ratio_is_the_limit_of_the_barrier(seed: int) ->
     assert _by_ratio(jobs).time == pytest.approx(x.value, abs=2e-3)
 
 
-def test_what_the_least_ratio_leaves_over_is_spread() -> None:
-    """An old job has all it can use; three new ones share the rest of two workers evenly."""
-    late, due, size = np.array([1e4, 0.0, 0.0, 0.0]), np.array([10.0, 100.0, 100.0, 100.0]), [1] * 4
+@pytest.mark.parametrize(("kept", "value"), [(None, 1001.0), ([1001.0, *[np.nan] * 3], 0.3)])
+def test_what_the_least_ratio_leaves_over_is_spread(kept: list[float] | None, value: float) -> None:
+    """An old job has all it can use; three new ones share the rest of two workers evenly.
+
+    Where the old one keeps to its ratio, theirs is the least: a third of a worker each.
+    """
+    one = np.ones(4, np.int64)
     found = central_ratio(
         speed=np.ones((4, 2)),
         left=np.full(4, 10.0),
-        elapsed=late,
-        due=due,
-        size=np.array(size),
+        elapsed=np.array([1e4, 0.0, 0.0, 0.0]),
+        due=np.array([10.0, 100.0, 100.0, 100.0]),
+        size=one,
         workers=np.array([1, 1]),
-        group=-np.array(size),
+        group=-one,
         paired=np.zeros((0, 0, 2)),
+        kept=None if kept is None else np.array(kept) * (1 + 1e-9),
     )
-    assert found.value == pytest.approx(1001.0)
-    assert found.bound == pytest.approx(1001.0)
+    assert found.value == pytest.approx(value)
+    assert found.bound == pytest.approx(value)
     rates = found.time.sum(axis=1)
-    assert rates[0] == pytest.approx(1.0)
+    assert rates[0] == pytest.approx(1.0, abs=1e-4)
     assert np.ptp(rates[1:]) < 1e-6

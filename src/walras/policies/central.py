@@ -23,7 +23,7 @@ from walras.policies.central_units import (
     within,
 )
 from walras.programs.central_path import Level, end_of_path, linear
-from walras.types import Floats, Longs
+from walras.types import Bools, Floats, Longs
 
 _ROUNDING = 1e-15  # of a root, relative
 
@@ -102,6 +102,8 @@ def central_ratio(
     workers: Longs,
     group: Longs,
     paired: Floats,
+    *,
+    kept: Floats | None = None,
 ) -> Central:
     """Minimise the largest ratio of a job's time in all to its due, at the central solution.
 
@@ -119,6 +121,8 @@ def central_ratio(
         group: (N,) group of a job by its speed beside others; -1 where it shares with nobody.
         paired: (G, G, T) steps a second of a job of one group beside one of another; 0 where the
             two do not fit. Jobs of one size share workers of the types on which both run alone.
+        kept: (N,) ratios that some jobs keep to, and shares can; the largest of the others, whose
+            entries are NaN, is minimised. None for all jobs.
 
     Returns:
         The shares; they keep to all rows, and value and bound are computed from them and from the
@@ -127,7 +131,8 @@ def central_ratio(
     best = speed.max(axis=1)
     classes = Classes.apart(speed, 1.0 / best, size, group)
     units = units_of(classes, paired)
-    jobs = _Ratios(left / best, elapsed, due)
+    kept = np.full(len(left), np.nan) if kept is None else kept
+    jobs = _Ratios(left / best, elapsed, due, kept)
     even = np.minimum(speed @ workers / (best * size * len(size)), 1.0)
     asked = program(
         classes,
@@ -135,7 +140,7 @@ def central_ratio(
         workers,
         jobs.asked(len(workers)),
         start=-2.0 * jobs.largest(even),
-        ceiling=-float((elapsed / due).max()),
+        ceiling=-float((elapsed / due)[jobs.free].max()),
     )
     prices = (found := end_of_path(asked)).prices
     x = within(found.x, classes, units, workers)
@@ -153,19 +158,26 @@ class _Ratios:
         alone: (N,) seconds left at the unit of service.
         elapsed: (N,) seconds since arrival.
         due: (N,) seconds in all for a ratio of one.
+        kept: (N,) ratios that jobs keep to; NaN for the others, the free ones.
     """
 
     alone: Floats
     elapsed: Floats
     due: Floats
+    kept: Floats
+
+    @property
+    def free(self) -> Bools:
+        """(N,) whether a job is free."""
+        return np.isnan(self.kept)
 
     def largest(self, service: Floats) -> float:
-        """The largest ratio at (N,) services."""
-        return float(((self.elapsed + self.alone / service) / self.due).max())
+        """The largest ratio of a free job at (N,) services."""
+        return float(((self.elapsed + self.alone / service) / self.due)[self.free].max())
 
     def service(self, ratio: float) -> Floats:
-        """(N,) services that a ratio asks for."""
-        return self.alone / (ratio * self.due - self.elapsed)
+        """(N,) services that jobs need for a ratio of the free ones."""
+        return self.alone / (np.where(self.free, ratio, self.kept) * self.due - self.elapsed)
 
     def asked(self, types: int) -> Level:
         """What the level l asks of the rows, where l is the ratio with a minus sign."""
@@ -173,7 +185,7 @@ class _Ratios:
 
         def at(level: float) -> tuple[Floats, Floats, Floats]:
             service = self.service(-level)
-            rate = service / self.alone * self.due
+            rate = self.free * service / self.alone * self.due
             parts = (service, service * rate, 2.0 * service * rate * rate)
             asked, slope, bend = (rows_of(part, none, other) for part in parts)
             return asked, slope, bend

@@ -47,8 +47,7 @@ def finish_time_fairness(by_speed: bool = True, sharing: bool = False) -> Policy
         if not len(snapshot):
             return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name)
         speed = _speed(snapshot, by_speed=by_speed)
-        rate = (speed * _part(snapshot)).sum(axis=1)
-        alone = _alone(snapshot)
+        alone, rate = seconds_alone(snapshot, speed)
         found = central_ratio(
             speed,
             snapshot.left,
@@ -88,6 +87,16 @@ def _speed(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
         return np.where(snapshot.fits, snapshot.speed, 0.0)
     first = snapshot.speed[np.arange(len(snapshot)), np.argmax(snapshot.fits, axis=1)]
     return np.where(snapshot.fits, first[:, None], 0.0)
+
+
+def seconds_alone(snapshot: JobsSnapshot, speed: Floats) -> tuple[Floats, Floats]:
+    """(N,) seconds that the steps done would have taken alone, and steps a second alone now.
+
+    Args:
+        snapshot: The round.
+        speed: (N, T) steps a second of each job on each type.
+    """
+    return _alone(snapshot), (speed * _part(snapshot)).sum(axis=1)
 
 
 def _part(snapshot: JobsSnapshot) -> Floats:
