@@ -23,6 +23,7 @@ from benchmarks.simulate import (
 from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.allox_ties import allox_drawn
 from benchmarks.simulate.isolated import isolated
+from benchmarks.simulate.levelled import finish_time_levelled
 from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
 from benchmarks.simulate.uncentred import las_uncentred
@@ -163,6 +164,31 @@ def test_the_uncentred_policy_has_the_same_value_by_other_shares() -> None:
     least = (relative_service(jobs, by_speed=True) * other.time).sum(axis=1).min()
     assert least == pytest.approx(centred.value, rel=1e-7)
     assert abs(other.time - centred.time).max() > 1e-4
+
+
+def test_levels_have_the_same_ratio_by_fairer_shares() -> None:
+    """A job that is almost done waits for its end; of the two new ones, one is twice as fast."""
+    jobs = JobsSnapshot.of(
+        ["old", "a", "b"],
+        at=1e4,
+        arrival=[0.0, 1e4, 1e4],
+        speed=[[1.0], [1.0], [2.0]],
+        steps=[1e4] * 3,
+        left=[1.0, 1e4, 1e4],
+        workers=[2],
+    )
+    centred = policies.finish_time_fairness()(jobs)
+    other = finish_time_levelled()(jobs)
+    check(jobs, other)
+    alone, rate = centred.notes["alone"], centred.notes["rate"]
+    elapsed = jobs.at - jobs.arrival
+
+    def ratios(time: Floats) -> Floats:
+        pace = (jobs.speed * time).sum(axis=1)
+        return np.asarray((elapsed + jobs.left / pace) / (alone + jobs.left / rate))
+
+    assert ratios(other.time).max() == pytest.approx(centred.value, rel=1e-5)
+    assert ratios(other.time)[1:].max() < ratios(centred.time)[1:].max() * (1 - 1e-3)
 
 
 def test_ties_of_allox_are_drawn_among_best_matchings() -> None:
