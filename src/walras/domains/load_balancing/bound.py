@@ -21,7 +21,8 @@ from scipy.sparse import csgraph
 
 from walras.domains.load_balancing.instance import Round
 from walras.kernels.local_search import flow
-from walras.types import Bools, Ints, Longs
+from walras.kernels.local_search.cover import departures, make_items
+from walras.types import Bools, Floats, Ints, Longs
 
 _FIRST = 32  # shards that a cover tries first
 TINY = 1e-12  # share of all load that counts as zero
@@ -88,17 +89,24 @@ def counting_bound(problem: Round) -> Bound:
         sum(covers.outward(cut) for cut in surplus),
         _missing(problem),
         _crowded(problem),
+        departing(problem),
     )
     return Bound(rounded_bound(problem, float(max(values))), lacking, surplus)
 
 
 def rounded_bound(problem: Round, value: float) -> float:
     """Round a bound up to a possible cost of moves, if all costs are multiples of a unit."""
-    unit = float(problem.cost.min())
-    multiples = problem.cost / unit
-    if not np.isfinite(value) or np.any(np.abs(multiples - np.round(multiples)) > _SURE):
+    unit = unit_of(problem)
+    if not np.isfinite(value) or unit == 0.0:
         return value
     return max(0.0, float(np.ceil(value / unit - 1e-6) * unit))  # for a tiny need, to avoid -0
+
+
+def unit_of(problem: Round) -> float:
+    """The least cost of a replica if all costs are multiples of it, else 0."""
+    unit = float(problem.cost.min())
+    multiples = problem.cost / unit
+    return 0.0 if np.any(np.abs(multiples - np.round(multiples)) > _SURE) else unit
 
 
 def limits_of(problem: Round) -> flow.Limits:
@@ -112,6 +120,13 @@ def limits_of(problem: Round) -> flow.Limits:
         problem.load,
         TINY * float(problem.load.sum()),
     )
+
+
+def by_server(problem: Round) -> tuple[Longs, Longs]:
+    """(servers + 1,) where each server's replicas begin in (replicas,) an order by server."""
+    order = np.argsort(problem.server, kind="stable").astype(np.int64)
+    start = np.searchsorted(problem.server[order], np.arange(problem.servers + 1))
+    return start.astype(np.int64), order
 
 
 def _cuts(
@@ -136,9 +151,10 @@ def _cuts(
         shape=(problem.servers, problem.shards),
     )
     carries = balanced.load[: len(problem.server)] > limits.tiny
+    start, order = by_server(problem)
     for servers in _components(held, inside):
-        member = np.isin(problem.server, servers)
-        shards = np.unique(problem.shard[member if filling else member & carries])
+        here = np.concatenate([order[start[i] : start[i + 1]] for i in servers.tolist()])
+        shards = np.unique(problem.shard[here if filling else here[carries[here]]])
         need = float(off[servers].sum())
         if need > _SURE * problem.load.sum():
             yield Cut(servers.astype(np.int32), shards.astype(np.int32), need)
@@ -165,6 +181,7 @@ class _Covers:
         self._problem = problem
         self._sure = _SURE * float(problem.load.sum())
         self._orders: dict[float, Longs] = {}
+        self._start, self._order = by_server(problem)
 
     def inward(self, cut: Cut) -> float:
         """Least cost of the missing load of a set, as a whole or server by server."""
@@ -172,7 +189,7 @@ class _Covers:
         whole = self._outside(cut.need, cut.shards, float(p.upper[cut.servers].max()), once=False)
         apart = 0.0
         for i in cut.servers.tolist() if len(cut.servers) > 1 else ():
-            here = p.shard[p.server == i]
+            here = p.shard[self._order[self._start[i] : self._start[i + 1]]]
             need = float(p.lower[i] - np.minimum(p.load[here], p.upper[i]).sum())
             if need > self._sure:
                 apart += self._outside(need, here, float(p.upper[i]), once=True)
@@ -188,12 +205,10 @@ class _Covers:
         p = self._problem
         if most not in self._orders:
             self._orders[most] = np.argsort(-np.minimum(p.load, most) / p.cost, kind="stable")
-        barred = np.zeros(p.shards, dtype=np.bool_)
-        barred[inside] = True
         order, looked = self._orders[most], _FIRST + len(inside)
         while True:
             some = order[:looked]
-            cost, worst = self._of(need, some[~barred[some]], most, once=once)
+            cost, worst = self._of(need, some[~np.isin(some, inside)], most, once=once)
             if looked >= len(order):
                 return cost
             following = order[looked]
@@ -240,13 +255,57 @@ def _missing(problem: Round) -> float:
     return float(lacking @ problem.cost)
 
 
+def departing(problem: Round) -> float:
+    """Cost of the replicas that must leave servers, and of those that shards lack.
+
+    A new replica takes the place of one that leaves, and each leaves one server, so that the least
+    covers of all servers add up. What counts on a server is every replica, for its memory, if their
+    number is fixed; otherwise, and for load, the shards that are nowhere else.
+    """
+    p = problem
+    has = np.bincount(p.shard, minlength=p.shards)
+    fixed = p.replicas is not None
+    most = np.maximum(has, 1) if p.replicas is None else p.replicas
+    start, order = by_server(p)
+    server, shard = p.server[order], p.shard[order]
+    alone = has[shard] == 1
+    counts = has[shard] <= most[shard] if fixed else alone
+    load = np.where(alone, p.load[shard], 0.0)
+    memory = np.where(counts, p.footprint[shard], 0.0)
+    lost = np.bincount(server, np.where(counts, 0.0, p.footprint[shard]), p.servers)
+    used = np.bincount(server, p.footprint[shard], p.servers)
+    need_memory = _surely(used - lost - p.memory, used)
+    carried = np.bincount(server, np.where(counts, load, 0.0), p.servers)
+    need_load = _surely(carried - p.upper, p.load.sum())
+    out = np.zeros(p.servers)
+    kept = np.flatnonzero(counts)
+    departures(
+        np.searchsorted(kept, start),
+        load[kept],
+        memory[kept],
+        p.cost[shard[kept]],
+        np.where(p.drain, np.inf, need_load),
+        need_memory,
+        unit_of(p),
+        make_items(len(kept)),
+        out,
+    )
+    return float(out.sum() + np.maximum(most - has, 0) @ p.cost)
+
+
+def _surely(need: Floats, whole: Floats | float) -> Floats:
+    """Needs without those that may be rounding."""
+    return np.where(need > _SURE * np.asarray(whole), need, 0.0)
+
+
 def _crowded(problem: Round) -> float:
     """Cost of moving shards without another replica out of servers without room."""
     out = 0.0
     alone = np.bincount(problem.shard, minlength=problem.shards) == 1
     used = np.bincount(problem.server, problem.footprint[problem.shard], problem.servers)
+    start, replicas = by_server(problem)
     for i in np.flatnonzero(used > problem.memory).tolist():
-        here = problem.shard[(problem.server == i)]
+        here = problem.shard[replicas[start[i] : start[i + 1]]]
         need = used[i] - problem.memory[i] - problem.footprint[here[~alone[here]]].sum()
         if need > 0:
             bulk, price = problem.footprint[here[alone[here]]], problem.cost[here[alone[here]]]

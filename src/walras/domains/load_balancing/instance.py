@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from walras.short_repr import short_repr
-from walras.types import Bools, Floats, Ints
+from walras.types import Bools, Floats, Ints, Longs
 
 
 @short_repr
@@ -88,6 +88,27 @@ class Round:
     def is_plain(self) -> bool:
         """Whether shards may have any number of replicas anywhere."""
         return self.replicas is None and self.spread <= 1
+
+    @cached_property
+    def _pairs(self) -> Longs:
+        """(replicas,) a number for each pair of shard and server with a replica, ascending."""
+        return np.sort(self.shard.astype(np.int64) * self.servers + self.server)
+
+    def holds(self, server: Ints, shard: Ints) -> Bools:
+        """Whether servers hold shards at present.
+
+        Args:
+            server: (pairs,) servers.
+            shard: (pairs,) shards.
+
+        Returns:
+            (pairs,) True where there is a replica.
+        """
+        pair = shard.astype(np.int64) * self.servers + server
+        if not len(self._pairs):
+            return np.zeros(len(pair), dtype=np.bool_)
+        at = np.minimum(np.searchsorted(self._pairs, pair), len(self._pairs) - 1)
+        return np.asarray(self._pairs[at] == pair)
 
     @cached_property
     def held(self) -> Bools:

@@ -21,6 +21,7 @@ from walras.domains.load_balancing.program import (
     near_pairs,
     solve_pairs,
 )
+from walras.domains.load_balancing.relocation import MANY, relocate_shards
 from walras.domains.load_balancing.result import Rebalanced
 from walras.domains.load_balancing.search import Effort, Placed, search, tidied
 from walras.errors import EngineError
@@ -176,14 +177,18 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
     refuse_impossible(problem)
     bound = counting_bound(problem)
     placed, method = _NONE, "local search"
-    if problem.is_plain:
-        placed = search(problem, _effort(options, bound, began, reason))
+    effort = _effort(options, bound, began, reason)
+    is_small = problem.servers * problem.shards <= MANY
+    if problem.is_plain and is_small:
+        placed = search(problem, effort)
+    else:
+        placed = relocate_shards(problem, effort.proceed)
     value = bound.value
     if not placed.cost <= value + _MET:
         found = _by_program(problem, bound, placed, options, began)
         if found.placed is not None and found.placed.cost < placed.cost - _MET:
+            method = "local search, HiGHS" if np.isfinite(placed.cost) else "HiGHS"
             placed = replace(found.placed, attempts=placed.attempts)
-            method = "local search, HiGHS" if problem.is_plain else "HiGHS"
         if np.isfinite(found.bound):
             value = max(value, rounded_bound(problem, found.bound))
     if not np.isfinite(placed.cost):
@@ -193,7 +198,8 @@ def solve_round(problem: Round, options: Options | None = None) -> Rebalanced:
             allowed="limits that the search can meet",
             remedy="give it more time, a wider band or more memory",
         )
-    placed = tidied(problem, placed, keep=options.keep) if problem.is_plain else placed
+    if problem.is_plain and is_small:
+        placed = tidied(problem, placed, keep=options.keep)
     value, seconds = min(value, placed.cost), time.perf_counter() - began
     return Rebalanced(
         problem=problem,
@@ -225,7 +231,7 @@ class _StopReason:
 def _effort(options: Options, bound: Bound, began: float, reason: _StopReason) -> Effort:
     def proceed(attempts: int, cost: float) -> bool:
         elapsed = time.perf_counter() - began
-        gap = (cost - bound.value) / max(cost, 1e-300)
+        gap = (cost - bound.value) / max(cost, 1e-300) if np.isfinite(cost) else np.inf
         step = Progress(attempts, elapsed, cost, bound.value, gap, 0.0, 0.0, note="local search")
         if options.on_progress is not None and options.on_progress(step):
             reason.interrupted = True
@@ -254,7 +260,7 @@ def _by_program(
         if found.status is Status.INFEASIBLE and not has_one:
             refuse_unmet(problem)
         return found
-    if has_one:
+    if has_one or problem.servers * problem.shards > MANY:
         return Found(None, -np.inf, Status.LIMIT)
     for widen in _WIDENINGS:
         pairs = near_pairs(problem, bound, None, widen, options.seed)

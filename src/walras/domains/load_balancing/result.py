@@ -99,7 +99,7 @@ class Rebalanced:
     @cached_property
     def is_new(self) -> Bools:
         """(replicas,) True on new replicas."""
-        return read_only(~self.problem.held[self.server, self.shard])
+        return read_only(~self.problem.holds(self.server, self.shard))
 
     @property
     def moves(self) -> int:

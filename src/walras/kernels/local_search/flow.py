@@ -123,8 +123,7 @@ def make_replicas(server: Ints, shard: Ints, load: Floats, limits: Limits, extra
         np.zeros(servers),
         np.zeros(servers),
     )
-    for i, j, amount in zip(server.tolist(), shard.tolist(), load.tolist(), strict=True):
-        put(replicas, limits, i, j, amount, OLD)
+    _put_all(replicas, limits, server, shard, load)
     return replicas
 
 
@@ -164,6 +163,14 @@ def put(replicas: Replicas, limits: Limits, i: int, j: int, amount: float, kind:
     replicas.total[i] += amount
     replicas.used[i] += limits.footprint[j]
     return int(e)
+
+
+@jit
+def _put_all(
+    replicas: Replicas, limits: Limits, server: Ints, shard: Ints, load: Floats
+) -> None:
+    for k in range(len(server)):
+        put(replicas, limits, server[k], shard[k], load[k], OLD)
 
 
 @inner
