@@ -176,6 +176,7 @@ def solved(
 ) -> lb.Rebalanced:
     """A round of costs 1, 2 and 3 with these answers of search, HiGHS and counting."""
     monkeypatch.setattr(module, "search", lambda problem, effort: searched)
+    monkeypatch.setattr(module, "relocate_shards", lambda problem, proceed: searched)
     monkeypatch.setattr(module, "_by_program", lambda *given: answer)
     monkeypatch.setattr(module, "counting_bound", lambda problem: Bound(value, (), ()))
     problem = lb.make_round([1.0, 2.0, 3.0], [0, 0, 1], band=3.0, cost=[1, 2, 3], **options)
@@ -225,13 +226,16 @@ def test_highs_is_not_asked_where_the_search_meets_the_bound(
     assert found.method == "local search"
 
 
-def test_counts_and_spreads_are_highs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = solved(
-        monkeypatch, placed(0.0, 9), Found(placed(2.0), 2.0, Status.OPTIMAL), 0.0, replicas=1
-    )
+def test_counts_are_met_by_moves_and_by_highs_where_there_are_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    better = Found(placed(2.0), 2.0, Status.OPTIMAL)
+    found = solved(monkeypatch, placed(3.0, 9), better, 0.0, replicas=1)
+    assert (found.value, found.method, found.attempts) == (2.0, "local search, HiGHS", 9)
+    found = solved(monkeypatch, NONE, better, 0.0, replicas=1)
     assert (found.value, found.method, found.attempts) == (2.0, "HiGHS", 0)
     with pytest.raises(EngineError, match="no placement was found, nor a proof") as caught:
-        solved(monkeypatch, placed(0.0), STUCK, 0.0, replicas=1)
+        solved(monkeypatch, NONE, STUCK, 0.0, replicas=1)
     assert caught.value.where == "rebalance"
 
 

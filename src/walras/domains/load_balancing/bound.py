@@ -260,7 +260,8 @@ def departing(problem: Round) -> float:
 
     A new replica takes the place of one that leaves, and each leaves one server, so that the least
     covers of all servers add up. What counts on a server is every replica, for its memory, if their
-    number is fixed; otherwise, and for load, the shards that are nowhere else.
+    number is fixed; otherwise, and for load, the shards that are nowhere else. A shard that lacks a
+    replica can send load there, so that its load does not count.
     """
     p = problem
     has = np.bincount(p.shard, minlength=p.shards)
@@ -270,11 +271,11 @@ def departing(problem: Round) -> float:
     server, shard = p.server[order], p.shard[order]
     alone = has[shard] == 1
     counts = has[shard] <= most[shard] if fixed else alone
-    load = np.where(alone, p.load[shard], 0.0)
+    load = np.where(alone & (most[shard] == 1), p.load[shard], 0.0)
     memory = np.where(counts, p.footprint[shard], 0.0)
     lost = np.bincount(server, np.where(counts, 0.0, p.footprint[shard]), p.servers)
     used = np.bincount(server, p.footprint[shard], p.servers)
-    need_memory = _surely(used - lost - p.memory, used)
+    need_memory = _surely(used - lost - p.memory, used.astype(np.float64))
     carried = np.bincount(server, np.where(counts, load, 0.0), p.servers)
     need_load = _surely(carried - p.upper, p.load.sum())
     out = np.zeros(p.servers)

@@ -9,6 +9,7 @@ import numpy as np
 from walras.domains.load_balancing.bound import Bound
 from walras.domains.load_balancing.instance import Round
 from walras.domains.load_balancing.program import SMALL, all_pairs, solve_pairs, without_costs
+from walras.domains.load_balancing.relocation import MANY
 from walras.domains.load_balancing.search import Effort, search
 from walras.errors import InfeasibleError
 from walras.settings import Settings
@@ -117,6 +118,8 @@ def _refuse_little_memory(problem: Round) -> None:
 
 def _relaxations(problem: Round) -> str:
     """The least memory and the least band that suffice, each with the other unchanged."""
+    if problem.servers * problem.shards > MANY:  # to search for them would take too long
+        return "more memory, a wider band, or fewer replicas"
     ways = []
     same = np.ptp(problem.footprint) == 0.0
     unit = float(problem.footprint[0]) if same else 0.0

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from walras import checks
 from walras.checks import reals
-from walras.domains.load_balancing.instance import Round
+from walras.domains.load_balancing.instance import Round, drained
 from walras.errors import InputError
-from walras.types import Bools, Floats, Ints
+from walras.types import Floats, Ints
 
 Vector = npt.ArrayLike | pd.Series
 Placement = npt.ArrayLike | pd.DataFrame | pd.Series | sp.sparray | sp.spmatrix
@@ -75,7 +75,7 @@ def make_round(
         cost=_positive(1.0 if cost is None else cost, "cost", len(load)),
         weight=_positive(1.0 if weight is None else weight, "weight", count),
         memory=_positive(memory, "memory", count, finite=False),
-        drain=_drain(drain, server_names),
+        drain=drained(drain, server_names),
         band=checks.number(band, "setting band", 0.0, MOST_BAND),
         server=np.asarray(entries.row, dtype=np.int32),
         shard=np.asarray(entries.col, dtype=np.int32),
@@ -178,7 +178,8 @@ def _by_shard(
     names = _names(sorted(set(homes)) if servers is None else servers, "servers")
     known = {name: i for i, name in enumerate(names)}
     for j, home in enumerate(homes):
-        checks.one_of(home, f"placement[{shards[j]}]", known, "server")
+        if home not in known:
+            checks.one_of(home, f"placement[{shards[j]}]", known, "server")
     rows = np.array([known[home] for home in homes])
     entries = (np.ones(len(homes)), (rows, np.arange(len(homes))))
     return sp.coo_array(entries, shape=(len(names), len(shards))), names
@@ -232,21 +233,6 @@ def _shares(entries: sp.coo_array) -> Floats:
     """Scale shares to sum to one over each shard."""
     whole = np.bincount(entries.col, entries.data, entries.shape[1])
     return np.asarray(entries.data / whole[entries.col])
-
-
-def _drain(given: Sequence[object], names: tuple[str, ...]) -> Bools:
-    known = {name: i for i, name in enumerate(names)}
-    out = np.zeros(len(names), dtype=np.bool_)
-    for label in map(str, given):
-        out[known[checks.one_of(label, "drain", known, "server")]] = True
-    if out.all():
-        raise InputError(
-            "names every server",
-            where="drain",
-            allowed="at most all but one",
-            remedy="leave servers that take the load",
-        )
-    return out
 
 
 def _zones(given: Sequence[object] | None, count: int) -> Ints:

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from walras import checks
+from walras.errors import InputError
 from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints, Longs
+
+
+def drained(given: Sequence[object], names: tuple[str, ...]) -> Bools:
+    """(servers,) True on the servers that are named.
+
+    Raises:
+        InputError: A label is unknown, or all servers are named.
+    """
+    known = {name: i for i, name in enumerate(names)}
+    out = np.zeros(len(names), dtype=np.bool_)
+    for label in map(str, given):
+        out[known[checks.one_of(label, "drain", known, "server")]] = True
+    if out.all():
+        raise InputError(
+            "names every server",
+            where="drain",
+            allowed="at most all but one",
+            remedy="leave servers that take the load",
+        )
+    return out
 
 
 @short_repr
@@ -152,6 +175,20 @@ class Round:
             The changed round.
         """
         return replace(self, memory=memory)
+
+    def with_drain(self, drain: Sequence[object]) -> Round:
+        """The same round with other servers to be emptied.
+
+        Args:
+            drain: Their labels.
+
+        Returns:
+            The changed round.
+
+        Raises:
+            InputError: A label is unknown, or all servers are named.
+        """
+        return replace(self, drain=drained(drain, self.server_names))
 
     def after(self, load: Floats, server: Ints, shard: Ints, carried: Floats) -> Round:
         """The next round: the same servers and options, new loads.

@@ -91,7 +91,7 @@ class _Relocation:
             self._splits,
             *self._pool,
         )
-        self._place(_Pool(*(part[:count].copy() for part in self._pool)))
+        self._place(_Pool(self._pool.shard[:count], self._pool.load[:count]))
         flow.balance(replicas, limits, self._chain)
         self._pull(_AGAIN[round_ % len(_AGAIN)])
         flow.balance(replicas, limits, self._chain)
@@ -100,8 +100,8 @@ class _Relocation:
     def _place(self, released: _Pool) -> None:
         """Place what is in the pool, and at first the missing replicas, the largest first."""
         p = self._problem
-        parts = zip(released, self._waiting, strict=True)
-        shard, load = (np.concatenate(pair) for pair in parts)
+        shard = np.concatenate([released.shard, self._waiting.shard])
+        load = np.concatenate([released.load, self._waiting.load])
         self._waiting = _Pool(shard[:0], load[:0])
         room = float(p.memory[~p.drain].mean())
         bulk = p.footprint[shard] / room if np.isfinite(room) else np.zeros(len(shard))
@@ -148,7 +148,9 @@ class _Relocation:
         live = np.flatnonzero(replicas.kind != flow.FREE)
         live = live[np.lexsort((replicas.server[live], replicas.shard[live]))]
         cost = self.cost if feasible else np.inf
-        return Placed(replicas.server[live], replicas.shard[live], replicas.load[live], cost, rounds)
+        return Placed(
+            replicas.server[live], replicas.shard[live], replicas.load[live], cost, rounds
+        )
 
 
 def _within_numbers(problem: Round) -> tuple[Bools, Floats]:

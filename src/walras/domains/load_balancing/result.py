@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -126,12 +127,20 @@ class Rebalanced:
 
     @cached_property
     def violation(self) -> float:
-        """Largest violation: of bands relative to the mean load, of memory relative to the room."""
+        """Largest violation of a limit.
+
+        Of bands relative to the mean load, of memory relative to the room, of sums of shares, of
+        numbers of replicas and of zones.
+        """
         p = self.problem
         mean = float(p.load.sum()) / p.servers
         used = np.bincount(self.server, p.footprint[self.shard], p.servers)
         room = np.where(p.drain, 0.0, p.memory)
         shares = np.bincount(self.shard, self.load / p.load[self.shard], p.shards)
+        counts = np.bincount(self.shard, minlength=p.shards)
+        wanted = counts if p.replicas is None else p.replicas
+        cells = np.unique(self.shard.astype(np.int64) * p.servers + p.zone[self.server])
+        zones = np.bincount(cells // p.servers, minlength=p.shards)
         return float(
             max(
                 0.0,
@@ -140,6 +149,8 @@ class Rebalanced:
                 np.max((used - room) / np.clip(room, 1.0, _ROOM)),
                 np.max(np.abs(shares - 1.0)),
                 -np.min(self.load, initial=0.0) / mean,
+                np.max(np.abs(counts - wanted)),
+                np.max(p.spread - zones),
             )
         )
 
@@ -164,9 +175,11 @@ class Rebalanced:
         """For each shard, the load that each earlier server gave away."""
         p = self.problem
         gave: dict[int, dict[int, float]] = {}
-        for e in range(len(p.server)):
+        moved = np.zeros(p.shards, dtype=np.bool_)
+        moved[self.shard[self.is_new]] = True
+        for e in np.flatnonzero(moved[p.shard]).tolist():
             gave.setdefault(int(p.shard[e]), {})[int(p.server[e])] = float(before[e])
-        for e in np.flatnonzero(~self.is_new).tolist():
+        for e in np.flatnonzero(~self.is_new & moved[self.shard]).tolist():
             gave[int(self.shard[e])][int(self.server[e])] -= float(self.load[e])
         return gave
 
@@ -175,16 +188,24 @@ class Rebalanced:
         columns = ["shard", "source", "target", "load"]
         return pd.DataFrame([vars(t) for t in self.transfers], columns=columns)
 
-    def next_round(self, load: Floats) -> Round:
-        """The next round: the same servers and options, this placement, new loads.
+    def next_round(
+        self, load: Floats | None = None, drain: Sequence[object] | None = None
+    ) -> Round:
+        """The next round: the same servers and options, this placement, new loads or drains.
 
         Args:
-            load: (shards,) new loads, > 0.
+            load: (shards,) new loads, > 0; the same if None.
+            drain: Servers to be emptied, in place of this round's; the same if None.
 
         Returns:
             The next round.
+
+        Raises:
+            InputError: A server to be emptied is unknown, or all of them are.
         """
-        return self.problem.after(load, self.server, self.shard, self.load)
+        p = self.problem
+        after = p.after(p.load if load is None else load, self.server, self.shard, self.load)
+        return after if drain is None else after.with_drain(drain)
 
     def save(self, path: str | Path) -> None:
         """Write the result to one file, which :func:`walras.load` reads.

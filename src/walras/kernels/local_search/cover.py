@@ -51,10 +51,13 @@ class Items(NamedTuple):
 
 def make_items(most: int) -> Items:
     """Scratch space for at most so many replicas."""
-    floats = [np.zeros(most) for _ in range(3)]
-    ints = [np.zeros(most, dtype=np.int32) for _ in range(3)]
-    orders = np.zeros((3, most), dtype=np.int32)
-    return Items(*floats, np.zeros((3, most)), orders, *ints)
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros(shape, dtype=np.int32)
+
+    load, memory, cost = np.zeros((3, most))
+    rows = np.zeros((3, most))
+    return Items(load, memory, cost, rows, ints(3, most), ints(most), ints(most), ints(most))
 
 
 @inner
@@ -130,7 +133,7 @@ def _bound(
     if both and found < np.inf:
         found = max(found, _relaxed(items, n, LOAD, first, load))
         found = max(found, _relaxed(items, n, MEMORY, first, memory))
-    return found
+    return float(found)
 
 
 @inner

@@ -166,9 +166,7 @@ def put(replicas: Replicas, limits: Limits, i: int, j: int, amount: float, kind:
 
 
 @jit
-def _put_all(
-    replicas: Replicas, limits: Limits, server: Ints, shard: Ints, load: Floats
-) -> None:
+def _put_all(replicas: Replicas, limits: Limits, server: Ints, shard: Ints, load: Floats) -> None:
     for k in range(len(server)):
         put(replicas, limits, server[k], shard[k], load[k], OLD)
 

@@ -32,12 +32,14 @@ from walras.types import Floats, Ints
 _DONORS = 96  # servers that a server in need looks at
 _TRIES = 200  # replicas that a server in need pulls or moves out at most
 _STAY = 1e3  # factor on the cost of what has just come to a server
-_FULL = 1e-12  # relative rounding of memory in use
+_FULL = 1e-11  # relative rounding of memory in use
 
 
 @inner
 def _over(replicas: Replicas, limits: Limits, i: int) -> float:
     """Memory in use beyond what a server has."""
+    if replicas.first_at[i] < 0:
+        return 0.0
     most = max(0.0, limits.memory[i])
     over = replicas.used[i] - most
     return float(over) if over > _FULL * max(most, replicas.used[i]) else 0.0
@@ -116,14 +118,14 @@ def _choose(
 ) -> int:
     """The cheapest cover; one of load above ``most``, to be filled again, only if it costs less."""
     _, kept = cover(items, n, need_load, need_memory, most, unit)
-    cost, load = 0.0, 0.0
+    cost = 0.0
     for k in range(kept):
         cost += items.cost[items.best[k]]
     least, count = cover(items, n, need_load, need_memory, np.inf, unit)
     if kept < 0 or least < cost * (1.0 - 1e-9):
-        return count
+        return int(count)
     _, kept = cover(items, n, need_load, need_memory, most, unit)
-    return kept
+    return int(kept)
 
 
 @jit
@@ -337,7 +339,7 @@ def _make_room(
         put(replicas, limits, to, j, amount, NEW)
         update(tree, replicas, limits, i)
         update(tree, replicas, limits, to)
-    return chosen > 0
+    return bool(chosen > 0)
 
 
 @jit
@@ -373,9 +375,7 @@ def pull(
         tries = 0
         while limits.lower[i] - replicas.total[i] > limits.tiny:
             tries += 1
-            best, looked = _search_donors(
-                replicas, limits, rules, donors, turn, i, splits, again
-            )
+            best, looked = _search_donors(replicas, limits, rules, donors, turn, i, splits, again)
             if best < 0 or replicas.left[0] == 0 or tries > _TRIES:
                 left += 1
                 break
@@ -421,9 +421,7 @@ def excess(replicas: Replicas, limits: Limits) -> float:
 
 
 @jit
-def go_home(
-    replicas: Replicas, limits: Limits, rules: Rules, start: Ints, server: Ints
-) -> int:
+def go_home(replicas: Replicas, limits: Limits, rules: Rules, start: Ints, server: Ints) -> int:
     """Move replicas back where their shard was at first if all limits allow; return how many.
 
     Args:

@@ -51,8 +51,8 @@ def make_tree(servers: int) -> Tree:
     leaves = 1
     while leaves < servers:
         leaves *= 2
-    nodes = [np.full(2 * leaves, -np.inf) for _ in range(3)]
-    return Tree(*nodes, np.zeros(2 * _DEPTH, dtype=np.int32))
+    lack, room, memory = np.full((3, 2 * leaves), -np.inf)
+    return Tree(lack, room, memory, np.zeros(2 * _DEPTH, dtype=np.int32))
 
 
 @inner
