@@ -88,6 +88,7 @@ SOURCES = (
         ("E-Store's greedy (our code)", "POP (our code)", "highspy"),
     ),
     Source("load balancing 256x2,048, cold", RECIPE),
+    Source("load balancing 256x2,048, .*replicas kept", RECIPE),
     Source("load balancing 256x2,048", RECIPE, ("DeDe (figures of the OSDI 2025 paper)",)),
     Source("load balancing 1,024", OURS),
     Source("generalised assignment", RECIPE, _HIGHS),

@@ -22,6 +22,7 @@ SHARED = tuple(BalanceSpec(rounds=1, first=first) for first in range(20, 100, 10
 PUBLISHED, SECONDS = 20.1, 1.0
 COLD_SECONDS, LARGE_SECONDS, LARGE_GAP = 2.9, 30.0, 0.05
 OURS = {"walras-rebalance": "replicas kept", "walras-rebalance-drop": "replicas dropped"}
+ALIKE = "walras-rebalance-drop"
 BESIDE = (
     "walras-rebalance-drop",
     "estore",
@@ -63,16 +64,21 @@ def targets(records: Records) -> Sequence[Target]:
 
 def _sequence(records: Records, method: str) -> Target:
     case = f"load balancing 256x2,048, rounds 20 to 99, {OURS[method]}"
-    aim = f"at most {PUBLISHED} moves a round, under {SECONDS:g} s"
+    # DeDe keeps no idle replicas, so that only the sequence without them is beside its figure.
+    alike = method == ALIKE
+    most = f"at most {PUBLISHED} moves a round" if alike else "at most 1 % above the bound"
+    aim = f"{most}, under {SECONDS:g} s"
     ours = of_method(records, OBJECTIVE, SEQUENCE, method, NAME)
     if ours is None or "value" not in ours:
         return Target(case, aim)
     n, strict = ours["numbers"], ours["lowest"][0]
     measured = (
         f"{ours['value']:.2f} moves ({strict:.2f} above 1e-3), bound {n['bound']:.2f}, "
-        f"{n['round']:.3f} s; DeDe 20.1, exact 20.9 published"
+        f"{n['round']:.3f} s"
     )
-    met = max(ours["value"], strict) <= PUBLISHED and n["round"] < SECONDS
+    measured += "; DeDe 20.1, exact 20.9 published" * alike
+    most_moves = PUBLISHED if alike else 1.01 * n["bound"]
+    met = max(ours["value"], strict) <= most_moves and n["round"] < SECONDS
     return Target(case, aim, measured, met and ours["violation"] < 1e-6, basis([ours]))
 
 

@@ -101,7 +101,8 @@ def _alone() -> str:
     cells = [cell for cell in case.cells() if cell.spec == case.SEQUENCE]
     frame = moves_frame(cells, Store())
     own = frame[frame["start"] == OWN]
-    parts = [f"{row['method']} {row['moves']:.1f}" for _, row in own.iterrows()]
+    alike = own[own["method"] != "Walras, replicas kept"]  # DeDe keeps no idle replicas
+    parts = [f"{row['method']} {row['moves']:.1f}" for _, row in alike.iterrows()]
     return f"each from its own, rounds 20 to 99: {', '.join(parts)}"
 
 
