@@ -43,7 +43,6 @@ NAMES = {
     "gap": "gap (%)",
     "violation": "violation",
     "cpu": "CPU seconds",
-    "seconds": "seconds",
     "peak": "peak memory (GiB)",
 }
 
@@ -126,11 +125,21 @@ def page(frame: pd.DataFrame) -> str:
     shown = frame[[*NAMES]].rename(columns=NAMES).astype(object)
     lines = ["| " + " | ".join(shown.columns) + " |", "|---|---|---|" + "--:|" * (len(NAMES) - 3)]
     for row in shown.itertuples(index=False):
-        cells = [f"{v:,.4g}" if isinstance(v, float) else f"{v:,}" if isinstance(v, int) else v
-                 for v in row]  # fmt: skip
+        cells = [
+            f"{v:,.4g}" if isinstance(v, float) else f"{v:,}" if isinstance(v, int) else v
+            for v in row
+        ]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     size = f"{frame['shards'].iloc[0]:,} shards on {frame['servers'].iloc[0]:,} servers"
     return f"{size}, one thread; the gap is over the bound.\n\n" + "\n".join(lines) + "\n"
+
+
+def verdict(frame: pd.DataFrame) -> str:
+    """Seconds by the clock, which count on an idle machine alone."""
+    parts = (
+        f"{kind} {name} {s:.1f} s" for kind, name, s in frame[["kind", "round", "seconds"]].values
+    )
+    return "by the clock: " + ", ".join(parts)
 
 
 def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
@@ -158,6 +167,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     ]
     frame = pd.DataFrame(found)
     print(page(frame))
+    print(verdict(frame))
     if given.keep:
         tables.write("rounds", frame, digits=6)
         tables.write_page(page(frame), "rounds")
