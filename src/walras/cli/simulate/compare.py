@@ -91,41 +91,18 @@ def compare_command(
     check_figure(figure)
     check_save(save)
     fault: UnkeptError | None = None
-    if runs:
+    interrupted = False
+    if config is None:
         unused = {"--folder": folder, "--seeds": seeds, "--processes": processes}
         for option, given in unused.items():
             refuse_unless(False, option, given, "CONFIG")
-        found = _of_files(runs, bound=bound)
-        interrupted = False
+        found = _of_files(runs or [], bound=bound)
     else:
         check_folder(folder)
-        stated = read_study(config)  # type: ignore[arg-type]
-        if seeds is not None:
-            stated = replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
-        policies = _policies(stated)
-        traces, cluster = load_study(stated)
-        if kinds:
-            _check_classes(traces, stated)
-        with (
-            Interruptible() as interrupt,
-            Stages({"compare": 1.0}, 1.0, interrupt, shown=progress, of_seconds=True) as stages,
-        ):
-            stages.begin("compare")
-            try:
-                found = compare(
-                    traces,
-                    cluster,
-                    policies,
-                    seeds=stated.seeds,
-                    bound=savings_bound if bound else None,
-                    processes=processes,
-                    folder=folder,
-                    on_progress=stages.count,
-                    **stated.settings,
-                )
-            except UnkeptError as error:
-                found, fault = error.found, error
-        interrupted = interrupt.asked
+        stated = _stated(config, seeds)
+        settings: dict[str, Any] = {"processes": processes, "folder": folder}
+        settings["bound"] = savings_bound if bound else None
+        found, fault, interrupted = _run(stated, settings, kinds=kinds, progress=progress)
     _tell_faults(found)
     try:
         emit(_table(found, output, every=every, kinds=kinds), output)
@@ -138,6 +115,36 @@ def compare_command(
         tell("no run has ended; no file is written")
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _stated(config: Path, seeds: int | None) -> Study:
+    """The study of a file, with as many seeds as asked."""
+    stated = read_study(config)
+    if seeds is None:
+        return stated
+    return replace(stated, seeds=tuple(range(checks.whole(seeds, "--seeds", 1, 10**6))))
+
+
+def _run(
+    stated: Study, settings: dict[str, Any], *, kinds: bool, progress: bool
+) -> tuple[Comparison, UnkeptError | None, bool]:
+    """The comparison, the error of a run that could not be kept, and whether Ctrl-C ended it."""
+    policies = _policies(stated)
+    traces, cluster = load_study(stated)
+    if kinds:
+        _check_classes(traces, stated)
+    fault: UnkeptError | None = None
+    with (
+        Interruptible() as interrupt,
+        Stages({"compare": 1.0}, 1.0, interrupt, shown=progress, of_seconds=True) as stages,
+    ):
+        stages.begin("compare")
+        settings = {**settings, **stated.settings, "on_progress": stages.count}
+        try:
+            found = compare(traces, cluster, policies, seeds=stated.seeds, **settings)
+        except UnkeptError as error:
+            found, fault = error.found, error
+    return found, fault, interrupt.asked
 
 
 def _refuse_both(*, every: bool, kinds: bool) -> None:
