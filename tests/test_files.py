@@ -17,7 +17,7 @@ import pytest
 
 from walras import plot
 from walras.errors import DataError
-from walras.files import check_target, make_folder, replacing, write_csv, write_text
+from walras.files import check_target, make_folder, read_toml, replacing, write_csv, write_text
 from walras.plot import files as figures
 from walras.plot.style import blank
 from walras.predict.logs.log import write_log
@@ -158,3 +158,21 @@ def test_rights_and_links_stay_as_they_were(tmp_path: Path) -> None:
     write_text(tmp_path / "b.txt", "new")
     os.umask(mask)
     assert (tmp_path / "b.txt").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(
+    "content", [b"[trace", b"\xff\xfe\x00", b"a = " + 5000 * b"[", b"a = 1\r\nb = \x00"]
+)
+def test_what_is_no_toml_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"study\.toml: cannot be read: .*; remedy: write it"):
+        read_toml(path, "write it")
+    with pytest.raises(DataError, match="Is a directory"):
+        read_toml(tmp_path, "write it")
+
+
+def test_tables_of_toml_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(b'[trace]\r\nrate = 2.0  # per hour\r\nname = "\xc3\xa4"\r\n')
+    assert read_toml(path, "") == {"trace": {"rate": 2.0, "name": "ä"}}

@@ -1,14 +1,15 @@
-"""Files that are whole or as they were: written beside their place, then moved there."""
+"""Files that are whole or as they were: written beside their place, then moved there; TOML."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
+import tomllib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from walras.errors import DataError, InputError
 
@@ -30,6 +31,35 @@ def reason_of(error: Exception) -> str:
         'No such file or directory'
     """
     return getattr(error, "strerror", None) or str(error)
+
+
+def read_toml(path: str | Path, remedy: str) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Args:
+        path: The file.
+        remedy: What to do where it cannot be read.
+
+    Raises:
+        DataError: The file does not exist, or is not TOML.
+
+    Examples:
+        >>> from walras.files import read_toml
+        >>> read_toml("none.toml", "write it first")
+        Traceback (most recent call last):
+          ...
+        walras.errors.DataError: none.toml: cannot be read: No such file or directory; \
+allowed: a TOML file; remedy: write it first
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(
+            f"cannot be read: {reason_of(error)}",
+            where=str(path),
+            allowed="a TOML file",
+            remedy=remedy,
+        ) from error
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from walras import checks
-from walras.errors import DataError, InputError
-from walras.files import reason_of
+from walras.errors import InputError
+from walras.files import read_toml
 from walras.simulate.cluster import Cluster
 from walras.simulate.formats.imported import Imported
 from walras.simulate.formats.load import format_of, import_trace
@@ -219,16 +218,7 @@ def read_scenario(path: str | Path) -> Scenario:
         DataError: The file does not exist, or is not TOML.
         InputError: A key is unknown, or a value cannot be used.
     """
-    try:
-        with Path(path).open("rb") as file:
-            made = scenario(tomllib.load(file))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise DataError(
-            f"cannot be read: {reason_of(error)}",
-            where=str(path),
-            allowed="a TOML file",
-            remedy="walras simulate example prints one",
-        ) from error
+    made = scenario(read_toml(path, "walras simulate example prints one"))
     folder = Path(path).parent
     return replace(
         made,

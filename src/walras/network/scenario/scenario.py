@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,7 @@ import numpy as np
 
 from walras import checks
 from walras import data as datasets
-from walras.errors import DataError
-from walras.files import reason_of
+from walras.files import read_toml
 from walras.network.backends import Backend
 from walras.network.graph.network import Network
 from walras.network.links.faults import Faults
@@ -78,17 +76,7 @@ def read_scenario(path: Path) -> Scenario:
         DataError: The file does not exist, or is not TOML.
         InputError: A key is unknown, or a value cannot be used.
     """
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise DataError(
-            f"cannot be read: {reason_of(error)}",
-            where=str(path),
-            allowed="a TOML file",
-            remedy="walras network example prints one",
-        ) from error
-    return scenario(content)
+    return scenario(read_toml(path, "walras network example prints one"))
 
 
 def scenario(content: Table) -> Scenario:

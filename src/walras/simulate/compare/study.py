@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from walras import checks
-from walras.errors import DataError, InputError
-from walras.files import reason_of
+from walras.errors import InputError
+from walras.files import read_toml
 from walras.simulate.cluster import Cluster
 from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.placed import Slots, TaskTrace, draw_tasks
@@ -151,16 +150,7 @@ def read_study(path: str | Path) -> Study:
         DataError: The file does not exist, or is not TOML.
         InputError: A key is unknown, or a value cannot be used.
     """
-    try:
-        with Path(path).open("rb") as file:
-            tables = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise DataError(
-            f"cannot be read: {reason_of(error)}",
-            where=str(path),
-            allowed="a TOML file",
-            remedy="walras simulate compare --example prints one",
-        ) from error
+    tables = read_toml(path, "walras simulate compare --example prints one")
     found, folder = study(tables), Path(path).parent
     traces = {
         label: replace(one, trace=located(one.trace, folder), cluster=located(one.cluster, folder))
