@@ -61,7 +61,7 @@ from benchmarks.simulate.levelled import finish_time_levelled
 from benchmarks.simulate.load import load
 from benchmarks.simulate.published import CLUSTER, published
 from benchmarks.simulate.released_fifo import released_fifo
-from benchmarks.simulate.uncentred import las_uncentred
+from benchmarks.simulate.uncentred import las_by_clarabel, las_uncentred
 from walras import policies
 from walras.simulate import Cluster, Run, gavel_trace, run
 from walras.simulate.time_shared import Policy
@@ -88,6 +88,7 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "finish_time_fairness_perf": policies.finish_time_fairness,
     "isolated": isolated,
     "uncentred_packed": las_uncentred,
+    "uncentred_perf": las_by_clarabel,
     "finish_time_levelled": finish_time_levelled,
     **{f"fifo_released_{seed}": partial(released_fifo, seed) for seed in range(8)},
     **{f"allox_drawn_{seed}": partial(allox_drawn, seed) for seed in range(8)},
@@ -108,6 +109,7 @@ DRAWN = {
 
 BESIDE = {
     "uncentred_packed": "max_min_fairness_packed",
+    "uncentred_perf": "max_min_fairness_perf",
     "finish_time_levelled": "finish_time_fairness_perf",
 }
 """Policies of ours that stand beside the published cells of another."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,13 @@ from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.levelled import finish_time_levelled
 from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
-from benchmarks.simulate.uncentred import las_uncentred
+from benchmarks.simulate.uncentred import las_by_clarabel, las_uncentred
 from benchmarks.tables import Tables
 
 from walras import policies
 from walras.policies.solved import relative_service
 from walras.rounds import JobsSnapshot, check
+from walras.simulate.time_shared import Policy
 from walras.types import Floats
 
 
@@ -156,10 +158,15 @@ def test_draws_become_one_row_with_their_spread(policy: str, name: tuple[str, st
     assert f"{policy:28}  1 of  1" in gavel.verdict(frame)
 
 
-def test_the_uncentred_policy_has_the_same_value_by_other_shares() -> None:
+@pytest.mark.parametrize(
+    ("uncentred", "sharing"), [(las_uncentred, True), (las_by_clarabel, False)]
+)
+def test_the_uncentred_policies_have_the_same_value_by_other_shares(
+    uncentred: Callable[[], Policy], sharing: bool
+) -> None:
     jobs = JobsSnapshot.of(["a", "b"], speed=[[2.0, 1.0], [1.0, 0.0]], workers=[2, 2])
-    centred = policies.las(by_speed=True, sharing=True)(jobs)
-    other = las_uncentred()(jobs)
+    centred = policies.las(by_speed=True, sharing=sharing)(jobs)
+    other = uncentred()(jobs)
     check(jobs, other)
     least = (relative_service(jobs, by_speed=True) * other.time).sum(axis=1).min()
     assert least == pytest.approx(centred.value, rel=1e-7)
