@@ -46,7 +46,7 @@ def test_assignments_agree_with_trying_everything(kind: str, seed: int, optional
         with pytest.raises((wl.InfeasibleError, wl.EngineError)):
             raise_unless_solved(problem)
         return
-    s = wl.solve(problem, engine=ALL_STAGES, tolerance=1e-9, time_limit=10.0)
+    s = wl.solve(problem, engine=ALL_STAGES, tolerance=1e-9, time_limit=60.0)
     assert s.value == pytest.approx(best)
     assert s.bound <= best + 1e-6
     assert s.status is Status.OPTIMAL
