@@ -144,7 +144,9 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """The objective at the allocation."""
+        """The objective at the allocation; NaN where the status says that there is none."""
+        if not self.status.has_allocation:
+            return np.nan
         return self.problem.reported(self.certificate.value)
 
     @property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +14,10 @@ from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
 from walras.engines.integer import Integer
+from walras.engines.integer import generalised_assignment as ga
 from walras.engines.integer.options import AssignmentSearch
+from walras.kernels import knapsacks
+from walras.kernels.local_search import assign, chains
 from walras.separable import Separable, assignment
 from walras.settings import Settings
 from walras.status import Status
@@ -82,6 +87,58 @@ def test_a_few_rounds_of_chains_reach_the_tolerance_without_highs() -> None:
     assert s.message == "ejection chains"
     assert s.bound <= problem.cost @ s.x <= 1.0125 * s.bound
     assert kept(problem, s.x) <= 1e-9
+
+
+@pytest.mark.parametrize("kind", ["C", "D", "E"])
+def test_the_shortest_limit_gives_an_assignment_wherever_there_is_one(kind: str) -> None:
+    for seed in range(15):
+        drawn = drawn_assignment(kind, 3, 6, seed)
+        best, problem = best_assignment(*drawn), assignment(*drawn)
+        s = ALL_STAGES.solve(problem, Settings(time_limit=1e-3))
+        if np.isfinite(best):
+            assert kept(problem, s.x) <= 1e-9
+            assert s.bound <= best + 1e-6 <= problem.cost @ s.x + 2e-6
+        else:
+            assert s.status is Status.FAILED
+
+
+def test_no_value_is_given_where_no_assignment_is_known() -> None:
+    problem = assignment([[1.0] * 101] * 2, [[2.0] * 101] * 2, [101.0, 101.0])
+    s = wl.solve(problem, engine="integer", time_limit=1e-3)
+    assert s.status is Status.FAILED
+    assert np.isnan(s.value)
+
+
+def test_compiling_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling takes an hour here, and the limit is two seconds."""
+    late, compile_kernels = [0.0], ga.compile_kernels
+
+    def slow() -> None:
+        compile_kernels()
+        late[0] = 3600.0
+
+    monkeypatch.setattr(ga, "compile_kernels", slow)
+    clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + late[0])
+    monkeypatch.setattr(ga, "time", clock)
+    problem = assignment(*drawn_assignment("D", 5, 60, 2))
+    s = ALL_STAGES.solve(problem, Settings(tolerance=0.05, time_limit=2.0))
+    assert s.status is Status.OPTIMAL
+    assert s.timings.iterate < 60.0
+
+
+def test_all_kernels_are_compiled_before_the_clock_starts() -> None:
+    kernels = (
+        assign.ascend,
+        assign.priced,
+        chains.search,
+        knapsacks.climb,
+        knapsacks.losses,
+    )
+    ga.compile_kernels()
+    before = [list(kernel.signatures) for kernel in kernels]
+    assert all(before)
+    ALL_STAGES.solve(assignment(*drawn_assignment("D", 8, 100, 2)), Settings(time_limit=0.5))
+    assert [list(kernel.signatures) for kernel in kernels] == before
 
 
 def test_the_same_seed_gives_the_same_assignment() -> None:

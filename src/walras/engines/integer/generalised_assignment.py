@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from walras.engines.integer.branching import branch, relaxation
 from walras.engines.integer.chain_search import ChainSearch, likely
 from walras.engines.integer.lagrangian_bound import relax
-from walras.engines.integer.options import IntegerOptions
+from walras.engines.integer.options import AssignmentSearch, IntegerOptions
 from walras.engines.integer.tasks import NEVER, Tasks
 from walras.iterate import Iterate
 from walras.kernels.local_search import assign as kernel
@@ -36,6 +37,8 @@ _PRICE_STEP_SECONDS = 2.5e-9  # least seconds of a step of the prices for each e
 # relative gap between optimum and bound that is assumed before an assignment is known
 _GUESSED_GAP = 0.01
 _FIRST_CHAINS, _LEAST_CHAINS = 64, 500  # chains of the first round; least number of later ones
+# most rounds and seconds for a first assignment where the time limit is shorter
+_FIRST_ROUNDS, _FIRST_SECONDS = 200, 1.0
 _ROUND_SHARE = 0.02  # largest share of the time limit for a round
 _MORE = 4  # factor on the entries of a relaxation that has no point
 _RELAXATION_SECONDS = 4e-6  # least seconds of the relaxation for each entry
@@ -45,7 +48,7 @@ _MANY_USEFUL = 2.5  # useful entries for each task from which HiGHS would not en
 def assign(
     problem: Separable, tasks: Tasks, settings: Settings, options: IntegerOptions
 ) -> Iterate:
-    """Solve a generalised assignment.
+    """Solve a generalised assignment. The clock of a time limit starts when kernels are compiled.
 
     Args:
         problem: The problem.
@@ -53,6 +56,7 @@ def assign(
         settings: ``time_limit`` and ``on_progress`` stop it; ``tolerance`` ends it early.
         options: Seed of the search, and shares of the time.
     """
+    compile_kernels()
     began = time.perf_counter()
     search = _Search(problem, tasks, settings, options, began)
     search.run()
@@ -60,7 +64,19 @@ def assign(
     if not search.done(began):
         search.prove()
         message = "ejection chains, HiGHS on the entries left"
+    search.find_any()
     return search.iterate(time.perf_counter() - began, message)
+
+
+@cache
+def compile_kernels() -> None:
+    """Compile what the search calls, or load it from the cache, on a tiny assignment."""
+    one, two, no = np.ones(2), np.ones((2, 2)), np.zeros(2, dtype=np.int32)
+    tasks = Tasks(two, two, one, np.arange(4, dtype=np.int32).reshape(2, 2), no)
+    kernel.ascend(two, two, one, np.zeros(2), 2.0, 1)
+    kernel.priced(two, two, one, one, np.zeros(2))
+    ChainSearch(tasks, one, no, AssignmentSearch(), 0, 1).step(no.copy(), np.inf, 1)
+    relax(tasks, two > 0.0, one, 2.0, lambda: False)
 
 
 class _Search:
@@ -94,11 +110,13 @@ class _Search:
         t, limit = self._tasks, self._settings.time_limit
         self._ascend(self._first_steps(), self._greedy(t.cost))
         self._greedy(t.cost + self._price * t.weight)
-        if self.done(self._began):
+        self._note()
+        if self._closed or self._stopped or (self._known and self.done(self._began)):
             return
         first = self._relaxation()
         seed, threads = self._options.seed, self._settings.workers
         self._chains = ChainSearch(t, self._price, first, self._rule, seed, threads)
+        self._chain_to_first()
         share = 1.0 if self._large else self._rule.search_share
         to_end = limit is None or t.cost.size <= self._rule.small
         self._chain(None if to_end else self._began + share * self._limit)
@@ -135,11 +153,22 @@ class _Search:
         self._ascend(_MORE_PRICE_STEPS, self._best_cost)
         return self._agent
 
+    def _chain_to_first(self) -> None:
+        """Take chains until an assignment is known; without one there is no answer."""
+        end = self._began + _FIRST_SECONDS
+        for _ in range(_FIRST_ROUNDS):
+            if self._known or self._stopped or time.perf_counter() > end:
+                return
+            self._best_cost = self._chains.step(self._best, self._best_cost, _FIRST_CHAINS)
+            self._note()
+
     def _chain(self, until: float | None) -> None:
         """Rounds of chains until a time, or until they find no better assignment."""
         limit, most = self._limit, max(self._rule.chains * len(self._best), _LEAST_CHAINS)
         stale, count = 0, min(_FIRST_CHAINS, most)
         for _ in range(self._rule.rounds if until is None else 10**9):
+            if self.done(self._began):
+                return
             before, began = self._best_cost, time.perf_counter()
             self._best_cost = self._chains.step(self._best, before, count)
             stale = 0 if self._best_cost < before or np.isinf(before) else stale + 1
@@ -150,7 +179,7 @@ class _Search:
                 count = max(1, min(count, int(rate * min(_ROUND_SHARE * limit, until - now))))
             late = until is not None and now >= until
             idle = until is None and stale >= self._rule.stale_rounds
-            if late or idle or self._stopped or self.done(self._began):
+            if late or idle:
                 return
 
     def _first_steps(self) -> int:
@@ -202,11 +231,16 @@ class _Search:
         return self._closed
 
     @property
+    def _known(self) -> bool:
+        """Whether an assignment within the capacities is known."""
+        return bool(np.isfinite(self._best_cost))
+
+    @property
     def _closed(self) -> bool:
         """Whether the gap is within the tolerance."""
         gap = self._best_cost - self.rounded()
         small = gap <= self._settings.tolerance * max(abs(self._best_cost), 1e-12)
-        return bool(np.isfinite(self._best_cost) and small)
+        return bool(self._known and small)
 
     def prove(self) -> None:
         """Improve the bound by knapsacks, then run HiGHS on what is left, or more chains."""
@@ -215,7 +249,7 @@ class _Search:
         if keep.size > self._rule.small and keep.sum() > _MANY_USEFUL * len(keep):
             self._chain(self._began + self._limit)
         elif not self.done(self._began):
-            bound = self._branch(keep)
+            bound = self._branch(keep, self._left())
             if np.isfinite(bound):
                 self._bound = max(self._bound, min(bound, self._best_cost))
 
@@ -234,7 +268,7 @@ class _Search:
         price = reduced.min(axis=1)
         self._raised = self._bound + reduced - price[:, None]
         useful = self._useful()
-        if not np.isfinite(self._best_cost) or useful.sum() > self._rule.large:
+        if not self._known or useful.sum() > self._rule.large:
             return
         end = time.perf_counter() + min(self._rule.knapsack_share * self._limit, self._left())
         found = relax(
@@ -248,14 +282,19 @@ class _Search:
         """(tasks, agents) True on entries of the best assignment and of possibly better ones."""
         step = 1.0 - 1e-6 if self._whole else 0.0
         keep = (self._raised <= self._best_cost - step) & (self._tasks.cost < NEVER)
-        if np.isfinite(self._best_cost):
+        if self._known:
             keep[np.arange(len(keep)), self._best] = True
         return np.asarray(keep)
 
-    def _branch(self, keep: Bools) -> float:
+    def find_any(self) -> None:
+        """Let HiGHS look for an assignment if none is known."""
+        if not self._known and not self._stopped:
+            self._branch(self._tasks.cost < NEVER, _FIRST_SECONDS)
+
+    def _branch(self, keep: Bools, seconds: float) -> float:
         """Run HiGHS on some entries from the best assignment; return its bound."""
-        start = self._best if np.isfinite(self._best_cost) else None
-        settings = replace(self._settings, time_limit=self._left(), start=None)
+        start = self._best if self._known else None
+        settings = replace(self._settings, time_limit=seconds, start=None)
         found = branch(self._tasks, keep, start, settings)
         if found.agent is not None:
             self._take(found.agent)
@@ -290,6 +329,8 @@ class _Search:
         status = Status.INTERRUPTED if self._stopped else Status.LIMIT
         if self._closed:
             status = Status.OPTIMAL
+        if not self._known:
+            status = Status.FAILED
         return Iterate(
             x=x,
             t=np.zeros(0),
