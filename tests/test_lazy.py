@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import walras as wl
@@ -30,3 +33,26 @@ def test_a_name_that_needs_torch_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(wl.EngineError, match=r"walras\.Status"):
         load("Status")
+
+
+def test_a_function_stays_where_a_module_of_its_name_is_imported() -> None:
+    program = (
+        "import sys, walras as wl; before = wl.policies.fifo; import walras.policies.fifo; "
+        "from walras.policies.max_min import max_min; "
+        "assert callable(before) and wl.policies.fifo is before; "
+        "assert wl.policies.max_min is max_min; "
+        "assert wl.policies.placements is sys.modules['walras.policies.placements']"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_placements_load_no_other_policy() -> None:
+    """A service and its process that computes take both twice the time to start with them."""
+    program = (
+        "import sys, walras.policies.placements; "
+        "print({'pandas', 'walras.solving', 'walras.policies.max_min'} & set(sys.modules))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert found.stdout == "set()\n"

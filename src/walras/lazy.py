@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
 from walras.deprecated import warn_renamed
@@ -23,7 +24,8 @@ def lazy_names(
 
     Args:
         package: The package's name.
-        homes: Public name -> the module that defines it; a module of that name is the value itself.
+        homes: Public name -> the module that defines it; a module of that name that does not is
+            the value itself.
         public: The package's ``__all__``.
         torch: Public name -> the module that defines it, for names that need torch.
         renamed: Old name -> new name, such as ``Round.of``; the old one warns.
@@ -43,9 +45,22 @@ def lazy_names(
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(home)
-        return module if home == f"{package}.{name}" else getattr(module, name)
+        is_value = home == f"{package}.{name}" and name not in vars(module)
+        return module if is_value else getattr(module, name)
 
     def listed() -> list[str]:
         return sorted(public)
 
     return load, listed
+
+
+class FunctionsFirst(ModuleType):
+    """A package whose public names stay functions when modules of the same names are imported.
+
+    Importing a module makes it an attribute of its package, in the place of the function: of
+    ``walras.policies.fifo``, say, which is a function in a module of that name.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in self.__all__):
+            super().__setattr__(name, value)
