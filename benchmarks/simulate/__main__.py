@@ -149,7 +149,7 @@ def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[s
         shapes, measure = _SHOWN[study]
         for cell in gavel.cells(*chosen, shapes):
             of_a_run = groups.setdefault((cell.shape, cell.policy, cell.rate), {})
-            of_a_run[study] = partial(_named, study, measure, cell)
+            of_a_run[study] = partial(gavel.of_study, study, measure, cell)
     if not groups:
         parser.error("no published cell is asked for")
     found: dict[str, list[gavel.Found]] = {study: [] for study in studies}
@@ -164,12 +164,6 @@ def _cells(given: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[s
                 flush=True,
             )
     return {study: gavel.ordered(rows) for study, rows in found.items() if rows}
-
-
-def _named(
-    study: str, measure: Callable[[gavel.Cell], gavel.Found], cell: gavel.Cell
-) -> gavel.Found:
-    return measure(cell) | {"study": study}
 
 
 _SHOWN: Mapping[str, tuple[Mapping[str, str], Callable[[gavel.Cell], gavel.Found]]] = {

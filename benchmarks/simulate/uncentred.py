@@ -1,22 +1,29 @@
-"""Max-min fairness whose solver stops before the centre, to explain the published cells.
+"""Other solutions of max-min fairness than the policies take, to explain the published cells.
 
-The time that the least level leaves over is spread as the solver ends. The published runs' solver
-ended near the centre of the best shares, as Mehrotra's steps do; ours goes to the centre itself.
+Which of the best shares are taken decides how long jobs take. ``las`` ends where Clarabel does, as
+the published runs ended where their interior-point method did; with sharing, it goes to the centre.
+Here it is the other way round.
 """
 
 from __future__ import annotations
 
-import cvxpy as cp
+from functools import partial
+
 import numpy as np
 
 from walras.policies.central import central_max_min
-from walras.policies.solved import mean_speed, relative_service
+from walras.policies.solved import mean_speed
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 
 
-def las_uncentred() -> Policy:
-    """``las(by_speed=True, sharing=True)`` with another solution of the same value."""
+def las_elsewhere(*, sharing: bool, centred: bool) -> Policy:
+    """``las(by_speed=True)`` with another solution of the same value.
+
+    Args:
+        sharing: Whether two jobs may share their workers.
+        centred: Whether to go to the centre; if not, Mehrotra's steps end somewhere near it.
+    """
 
     def decide(jobs: JobsSnapshot) -> Shares:
         if not len(jobs):
@@ -26,31 +33,14 @@ def las_uncentred() -> Policy:
             jobs.size / jobs.weight / mean_speed(jobs),
             jobs.size,
             jobs.workers,
-            jobs.group,
+            jobs.group if sharing else np.full(len(jobs), -1),
             jobs.paired,
-            centred=False,
+            centred=centred,
         )
         return jobs.shares(found.time, pair=found.pair, pair_time=found.pair_time)
 
     return decide
 
 
-def las_by_clarabel() -> Policy:
-    """``las(by_speed=True)`` by the published program, with the shares where Clarabel ends."""
-
-    def decide(jobs: JobsSnapshot) -> Shares:
-        if not len(jobs):
-            return jobs.shares(np.zeros(jobs.speed.shape))
-        service = relative_service(jobs, by_speed=True) / jobs.weight[:, None]
-        time, level = cp.Variable(service.shape, nonneg=True), cp.Variable()
-        rows = [
-            cp.sum(cp.multiply(service, time), axis=1) >= level,
-            cp.sum(time, axis=1) <= 1.0,
-            jobs.size @ time <= jobs.workers,
-        ]
-        cp.Problem(cp.Maximize(level), rows).solve(solver=cp.CLARABEL)
-        found = np.where(jobs.fits, np.clip(time.value, 0.0, 1.0), 0.0)
-        found /= np.maximum(1.0, found.sum(axis=1, keepdims=True))
-        return jobs.shares(found / np.maximum(1.0, jobs.size @ found / jobs.workers))
-
-    return decide
+las_centred = partial(las_elsewhere, sharing=False, centred=True)
+las_uncentred = partial(las_elsewhere, sharing=True, centred=False)

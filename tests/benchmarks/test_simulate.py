@@ -27,7 +27,7 @@ from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.levelled import finish_time_levelled
 from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
-from benchmarks.simulate.uncentred import las_by_clarabel, las_uncentred
+from benchmarks.simulate.uncentred import las_centred, las_uncentred
 from benchmarks.tables import Tables
 
 from walras import policies
@@ -158,19 +158,17 @@ def test_draws_become_one_row_with_their_spread(policy: str, name: tuple[str, st
     assert f"{policy:28}  1 of  1" in gavel.verdict(frame)
 
 
-@pytest.mark.parametrize(
-    ("uncentred", "sharing"), [(las_uncentred, True), (las_by_clarabel, False)]
-)
-def test_the_uncentred_policies_have_the_same_value_by_other_shares(
-    uncentred: Callable[[], Policy], sharing: bool
+@pytest.mark.parametrize(("make", "sharing"), [(las_uncentred, True), (las_centred, False)])
+def test_other_solutions_have_the_same_value_by_other_shares(
+    make: Callable[[], Policy], sharing: bool
 ) -> None:
     jobs = JobsSnapshot.of(["a", "b"], speed=[[2.0, 1.0], [1.0, 0.0]], workers=[2, 2])
-    centred = policies.las(by_speed=True, sharing=sharing)(jobs)
-    other = uncentred()(jobs)
+    ours = policies.las(by_speed=True, sharing=sharing)(jobs)
+    other = make()(jobs)
     check(jobs, other)
     least = (relative_service(jobs, by_speed=True) * other.time).sum(axis=1).min()
-    assert least == pytest.approx(centred.value, rel=1e-7)
-    assert abs(other.time - centred.time).max() > 1e-4
+    assert least == pytest.approx(ours.value, rel=1e-7)
+    assert abs(other.time - ours.time).max() > 1e-4
 
 
 def test_levels_have_the_same_ratio_by_fairer_shares() -> None:

@@ -1,8 +1,8 @@
 """Central solutions of time-shared rounds: the time that the best level leaves over is spread.
 
 Max-min fairness and finish-time fairness have many solutions. A vertex gives the time that is left
-over to few jobs; the analytic centre of the solutions, where interior-point methods end, gives all
-jobs part of it. There, jobs that are alike have alike shares.
+over to few jobs; the analytic centre of the solutions, near which interior-point methods end, gives
+all jobs part of it. There, jobs that are alike have alike shares.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def finish_time_fairness(by_speed: bool = True, sharing: bool = False) -> Policy
     A job alone has an equal part of every type. Its seconds alone are those that its steps done
     would have taken so at the parts of their time, and those that its steps left would take now.
     The decision notes what the next one needs of this: ``alone``, ``left`` and ``rate``. The time
-    that the least ratio leaves over is spread as by :func:`walras.policies.las`. Sources:
+    that the least ratio leaves over is spread: shares are the centre of the best ones. Sources:
     Mahajan et al., NSDI 2020 (Themis); Narayanan et al., OSDI 2020, section 4.2.
 
     Args:

@@ -1,0 +1,100 @@
+"""Max-min shares where Clarabel ends: best, proved, and those of the published program."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.policies.drawn import random_jobs
+
+from walras.policies import las
+from walras.policies.central import Central, central_max_min
+from walras.policies.interior_end import interior_max_min
+from walras.rounds import JobsSnapshot
+from walras.types import Floats
+
+
+def _end(jobs: JobsSnapshot) -> Central:
+    speed = np.where(jobs.fits, jobs.speed, 0.0)
+    return interior_max_min(speed, 1.0 / jobs.weight, jobs.size, jobs.workers)
+
+
+def _centre(jobs: JobsSnapshot) -> Central:
+    speed, alone = np.where(jobs.fits, jobs.speed, 0.0), np.full(len(jobs), -1)
+    return central_max_min(speed, 1.0 / jobs.weight, jobs.size, jobs.workers, alone, jobs.paired)
+
+
+def _round(seed: int, workers: int = 36) -> JobsSnapshot:
+    """A round of a cluster with time to spare; all jobs run on all types."""
+    rng = np.random.default_rng(seed)
+    return JobsSnapshot.of(
+        [f"j{k}" for k in range(20)],
+        speed=rng.uniform(0.5, 4.0, (20, 3)),
+        size=rng.choice([1, 2, 4], 20),
+        workers=[workers] * 3,
+    )
+
+
+def _stated(jobs: JobsSnapshot) -> Floats:
+    """The shares of Gavel's program where Clarabel ends, by cvxpy."""
+    x, level = cp.Variable(jobs.speed.shape, nonneg=True), cp.Variable()
+    unit = jobs.speed @ jobs.workers / jobs.workers.sum()
+    service = jobs.size[:, None] * jobs.speed / unit[:, None] / jobs.weight[:, None]
+    within = [cp.sum(x, axis=1) <= 1, jobs.size @ x <= jobs.workers]
+    least = cp.sum(cp.multiply(service, x), axis=1) >= level
+    cp.Problem(cp.Maximize(level), [least, *within]).solve(solver="CLARABEL")
+    return np.asarray(x.value)
+
+
+@given(st.integers(0, 2000))
+def test_the_end_is_best_and_proved_and_keeps_to_the_rows(seed: int) -> None:
+    jobs = random_jobs(seed, n=1 + seed % 20)
+    found = _end(jobs)
+    assert (found.time >= 0.0).all()
+    assert (found.time.sum(axis=1) <= 1 + 1e-12).all()
+    assert (jobs.size @ found.time <= jobs.workers * (1 + 1e-12)).all()
+    assert (found.time[~jobs.fits] == 0.0).all()
+    assert found.value <= found.bound * (1 + 1e-9)
+    assert found.value == pytest.approx(found.bound, rel=1e-6)
+    assert found.value == pytest.approx(_centre(jobs).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_end_is_that_of_the_published_program(seed: int) -> None:
+    """Most of the time is left over here, and the centre of the best shares is elsewhere."""
+    jobs = _round(seed)
+    assert las(by_speed=True)(jobs).time == pytest.approx(_stated(jobs), abs=1e-3)
+    assert abs(las(by_speed=True, sharing=True)(jobs).time - _stated(jobs)).mean() > 0.02
+
+
+@given(st.integers(0, 2000), st.floats(1e-9, 1e9))
+def test_the_unit_of_weights_changes_no_shares(seed: int, unit: float) -> None:
+    jobs = random_jobs(seed, 8)
+    scaled = JobsSnapshot.of(
+        list(jobs.name),
+        speed=jobs.speed,
+        size=jobs.size,
+        workers=jobs.workers,
+        weight=jobs.weight * unit,
+    )
+    one, other = las(by_speed=True)(jobs), las(by_speed=True)(scaled)
+    assert other.time == pytest.approx(one.time, abs=1e-4)
+    assert other.value * unit == pytest.approx(one.value, rel=1e-6)
+
+
+def test_what_clarabel_does_not_prove_is_the_centre() -> None:
+    """Clarabel's gap is absolute where the level is small."""
+    speed, one = np.ones((3, 1)), np.ones(3, np.int64)
+    worth, workers = np.array([1e-9, 1.0, 1e9]), np.array([1])
+    found = interior_max_min(speed, worth, one, workers)
+    assert found.value == pytest.approx(1 / (1e9 + 1 + 1e-9), rel=1e-6)
+    assert found.value == pytest.approx(found.bound, rel=1e-6)
+
+
+def test_a_job_that_runs_nowhere_has_nothing_and_others_have_their_best() -> None:
+    speed, one = np.array([[1.0], [0.0], [3.0]]), np.ones(3, np.int64)
+    found = interior_max_min(speed, np.ones(3), one, np.array([1]))
+    assert (found.value, found.bound) == (0.0, 0.0)
+    assert found.time.ravel() == pytest.approx([0.75, 0.0, 0.25], abs=1e-6)
