@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -169,6 +170,53 @@ def test_max_min_by_highs_stated_by_hand() -> None:
     best = linprog(cost, np.vstack([capacity, time, rates]), right, bounds=[*allowed, (0, None)])
     assert best.fun is not None
     assert session.solve().value == pytest.approx(-best.fun, rel=2e-6)
+
+
+@pytest.mark.parametrize("fits", ["one type", "all types"])
+@pytest.mark.parametrize("speed", [1e-8, 1e-12, 1e-20])
+@pytest.mark.parametrize("shape", [(3, 6), (30, 250)])
+def test_a_new_job_that_hardly_runs_sets_the_level(
+    shape: tuple[int, int], speed: float, fits: str
+) -> None:
+    """The level falls by many decades, to what the slow job gets alone, and rises again."""
+    types, rng = tuple(f"type{i}" for i in range(shape[0])), np.random.default_rng(7)
+    quick = rng.lognormal(0, 1, shape)
+    slow = speed * rng.lognormal(0, 1, (shape[0], 1)) * (fits == "all types")
+    slow[rng.integers(shape[0])] = speed
+    gpus, names = np.full(shape[0], 3.0), [f"job{k}" for k in range(shape[1])]
+    session = wl.Session(
+        cs.max_min(quick, np.ones(shape[1]), gpus, demand_names=names, resource_names=types)
+    )
+    before = session.solve(threads=1)
+    session.add(cs.max_min(slow, [1.0], gpus, demand_names=["slow"], resource_names=types))
+    found = session.solve(threads=1)
+    # enough is left to all others, whose level of before is higher by decades
+    assert found.status is wl.Status.OPTIMAL
+    assert found.value == pytest.approx(slow.max(), rel=2e-6)
+    session.remove("slow")
+    assert session.solve(threads=1).value == pytest.approx(before.value, rel=2e-6)
+
+
+def test_rounds_by_clarabel() -> None:
+    """Sums of logarithms after a fifth of the jobs has changed, in cvxpy's words."""
+    types, rng = tuple(f"type{i}" for i in range(6)), np.random.default_rng(8)
+    jobs: dict[str, Job] = {f"job{k}": (k, 1.0 + k % 2) for k in range(40)}
+    gpus = np.full(len(types), 4.0)
+    session = wl.Session(stated("proportional", jobs, gpus, types))
+    session.solve(threads=1, engine="interior")
+    gone = rng.choice(list(jobs), 8, replace=False).tolist()
+    new: dict[str, Job] = {f"new{k}": (500 + k, 1.0) for k in range(8)}
+    session.remove(gone)
+    session.add(stated("proportional", new, gpus, types))
+    jobs = {name: job for name, job in jobs.items() if name not in gone} | new
+    speed, size = speeds(jobs, len(types)), np.array([size for _, size in jobs.values()])
+    x = cp.Variable(speed.shape, nonneg=True)
+    runs = cp.sum(cp.multiply(speed, x), axis=0)
+    limits = [cp.sum(x, axis=0) <= 1.0, x @ size <= gpus, cp.multiply(speed == 0.0, x) == 0.0]
+    best = cp.Problem(cp.Maximize(cp.sum(cp.log(runs))), limits)
+    best.solve(solver=cp.CLARABEL)
+    value = session.solve(threads=1, engine="interior").value
+    assert value == pytest.approx(best.value, abs=2e-6 * len(jobs))
 
 
 def network() -> Any:

@@ -73,6 +73,21 @@ def test_blocks_of_one_column_at_prices_that_curve_one_way_alone() -> None:
     assert np.all(x[form.block >= 2] > 0)
 
 
+@pytest.mark.parametrize("speed", [1.0, 1e-12])
+def test_blocks_that_cannot_reach_the_scalar_have_no_centre(speed: float) -> None:
+    """Their prices would rise without end; they are left to the usual start."""
+    throughput = np.full((2, 4), 2.0)
+    throughput[:, 2] = speed
+    problem = cs.max_min(throughput, np.ones(4), np.full(2, 2.0))
+    form = make_form(problem)
+    p = raise_packing(form, packing_rows(form), cold_start(form, Layout.of(form)).p)
+    centred, x, prices = centre_new_demands(form, form.block >= 1, p, np.full(1, 1.5), MU)
+    assert set(form.block[centred]) == {1, 3}
+    rows = np.arange(2 * form.slots, 3 * form.slots)
+    assert np.array_equal(prices[rows], p[rows])
+    assert not np.any(x[form.block == 2])
+
+
 def test_a_demand_is_new_if_none_of_its_entries_is_known() -> None:
     problem = cs.max_min(np.ones((2, 3)), np.ones(3), np.ones(2))
     x = np.where(problem.demand == 1, np.nan, 0.5)

@@ -16,6 +16,7 @@ from walras.types import Bools, Floats, Longs
 
 _NEWTON_STEPS = 30  # at most; a handful are usual
 _HALVINGS = 20  # of a step, down to a millionth of it
+_LARGEST_GROWTH = 1e3  # of a price in a step; those of a block without a centre grow without end
 _STEP_FRACTION = 0.95  # longest step, as a share of the way to the boundary
 # Share of the curvature that is added to it, since it is singular with one important column.
 _RIDGE = 1e-12
@@ -62,17 +63,23 @@ def centre_new_demands(
     owner = np.searchsorted(blocks, form.block[columns])
     a, price = form.local[:, columns].T, np.where(theta > 0, p[rows], 0.0)
     base = (form.c + form.transposed @ p)[columns] - np.sum(a * price[owner], axis=1)
-    price = _centred(a, owner, base, bound, theta, price, mu)
-    is_centred[columns] = True
-    x[columns] = mu / (base + np.sum(a * price[owner], axis=1))
-    p[rows] = np.where(theta > 0, price, p[rows])
+    with np.errstate(invalid="ignore", divide="ignore"):  # of blocks without a centre
+        price, has_centre = _centred(a, owner, base, bound, theta, price, mu)
+    is_centred[columns] = has_centre[owner]
+    z = base + np.sum(a * price[owner], axis=1)
+    x[columns] = np.where(has_centre[owner], mu / np.where(z > 0, z, 1.0), 0.0)
+    p[rows] = np.where((theta > 0) & has_centre[:, None], price, p[rows])
     return is_centred, x, p
 
 
 def _centred(
     a: Floats, owner: Longs, base: Floats, bound: Floats, theta: Floats, price: Floats, mu: float
-) -> Floats:
-    """(blocks, slots) local prices on the central path; rows with theta = 0 stay as they are.
+) -> tuple[Floats, Bools]:
+    """(blocks, slots) local prices on the central path, and whether each block has one.
+
+    Rows with theta = 0 stay as they are. The steps are relative to the prices, whose sizes may
+    differ by many decades. A block whose rows cannot hold has no centre. The function is
+    self-concordant: a decrement below one proves that there is a centre.
 
     Args:
         a: (k, slots) local coefficients of the columns.
@@ -93,22 +100,23 @@ def _centred(
             np.sum(bound * price, axis=1) - mu * np.add.reduceat(np.log(z), first) - logs
         )
 
+    has_centre = np.zeros(len(price), dtype=np.bool_)
     for _ in range(_NEWTON_STEPS):
         z = base + np.sum(a * price[owner], axis=1)
-        weighted = a / z[:, None]
-        slack = np.divide(theta, price, out=np.zeros_like(price), where=present)
-        slope = np.where(present, bound - mu * np.add.reduceat(weighted, first) - slack, 0.0)
-        curvature = mu * np.add.reduceat(weighted[:, :, None] * weighted[:, None, :], first)
-        own = np.divide(slack**2, theta, out=np.ones_like(price), where=present)
-        own += _RIDGE * np.diagonal(curvature, axis1=1, axis2=2)
+        relative = a * price[owner] / z[:, None]
+        slope = np.where(present, price * bound - mu * np.add.reduceat(relative, first) - theta, 0)
+        curvature = mu * np.add.reduceat(relative[:, :, None] * relative[:, None, :], first)
+        own = np.where(present, theta, 1.0) + _RIDGE * np.diagonal(curvature, axis1=1, axis2=2)
         move = -np.linalg.solve(curvature + unit * own[:, None], slope[:, :, None])[:, :, 0]
-        if np.max(-np.sum(slope * move, axis=1)) < _CENTRED * mu:
+        decrement = -np.sum(slope * move, axis=1)
+        has_centre = (decrement < mu) & (np.minimum.reduceat(z, first) > 0)
+        if np.max(decrement) < _CENTRED * mu:
             break
-        fall = np.maximum.reduceat(-np.sum(a * move[owner], axis=1) / z, first)
-        relative = np.divide(-move, price, out=np.zeros_like(price), where=present)
-        length = np.minimum(
-            1.0, _STEP_FRACTION / np.maximum(fall, np.max(relative, axis=1)).clip(1e-12)
-        )
+        fall = np.maximum.reduceat(-np.sum(relative * move[owner], axis=1), first)
+        shrink = np.maximum(fall, np.max(-move, axis=1)).clip(_STEP_FRACTION)
+        growth = np.max(move, axis=1).clip(_LARGEST_GROWTH)
+        length = np.minimum(_STEP_FRACTION / shrink, _LARGEST_GROWTH / growth)
+        move *= price
         now = function(price)
         for _ in range(_HALVINGS):
             over = function(price + length[:, None] * move) > now
@@ -116,7 +124,7 @@ def _centred(
                 break
             length[over] *= 0.5
         price = price + length[:, None] * move
-    return price
+    return price, has_centre
 
 
 def _interior_blocks(form: Form, blocks: Longs, p: Floats) -> Longs:

@@ -236,7 +236,7 @@ def warm_start(
     packing, pairs = packing_rows(form), form.kind == INEQUALITY
     total = float(np.sum((price * form.b)[priced & packing]))
     # An allocation without prices does not tell the objective's size; the cold start's gap does.
-    scale = form.problem.gap_scale or total or products(layout, cold)
+    scale = form.problem.gap_scale or min(total, _most(form)) or products(layout, cold)
     mu = gap * max(scale, 1e-300) / layout.count
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
@@ -262,6 +262,14 @@ def warm_start(
     left = form.b - form.matrix @ start - form.border @ t
     s = np.where(pairs, np.maximum(left, mu / np.where(pairs, p, 1.0)), s)
     return Point.of(start, z, w, y, s, p, t)
+
+
+def _most(form: Form) -> float:
+    """Size that the objective reaches at most, where only one scalar has a cost."""
+    if len(form.e) != 1 or np.any(form.c) or np.any(form.h) or np.any(form.kind > Utility.NONE):
+        return np.inf
+    upper = form.problem.scalar_upper
+    return float(abs(form.e[0]) * upper[0]) if len(upper) else np.inf
 
 
 def _balanced(form: Form, p: Floats) -> Floats:
@@ -307,7 +315,8 @@ def _warm_slacks(
     pairs = form.kind == INEQUALITY
     s = form.b - form.matrix @ x
     _, s[layout.fixed] = _utility_prices(form, layout, s)
-    t = _centred_scalars(form, s, mu, priced)
+    is_bound = form.source < 0  # a scalar's own, which may be lower than it was
+    t = _centred_scalars(form, s, mu, priced | is_bound)
     s = np.where(pairs, np.maximum(s - form.border @ t, 1e-12 * large), s)
     s[form.kind == EQUALITY] = 0.0
     return s, t
