@@ -130,7 +130,7 @@ def round_from(
 
 _OF_TASKS = ("size", "pinned", "previous", "deadline", "min_success")
 _OF_CLUSTERS = ("slots", "ready")
-_NOTHING = Cell("", "")
+_NOTHING = Cell("")
 
 
 def read_asked(
@@ -207,7 +207,7 @@ def _asked_of_clusters(sheet: Sheet, given: MatchTables) -> dict[str, Any]:
 
 def _ready(cell: Cell) -> float | list[float]:
     """Seconds until all slots are free, or those of each; empty is 0."""
-    found = [Cell(text, cell.where).number(positive=False) for text in cell.text.split()]
+    found = [cell._replace(text=text).number(positive=False) for text in cell.text.split()]
     return found if len(found) > 1 else sum(found)
 
 

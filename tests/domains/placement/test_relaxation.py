@@ -33,6 +33,18 @@ def test_the_bound_is_above_the_optimum(seed: int) -> None:
     assert np.all(placed.sum(axis=0) <= instance.count + 1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_prices_alone_prove_the_bound(seed: int) -> None:
+    instance = make_instance(*drawn(seed, 4, 14))
+    kinds, fits = _stated(instance)
+    types, count = instance.types, instance.count
+    bound, price, _ = demand_bound(types, count, kinds, fits)
+    worth = np.maximum(types.value - price, 0.0)
+    of_nodes = [node_bound(types, count, kinds, k, fits, worth)[0] for k in range(len(kinds.count))]
+    # A node in whole numbers is worth no more than a pooled one.
+    assert price @ count + kinds.count @ np.array(of_nodes) <= bound * (1 + 1e-6) + 1e-6
+
+
 def test_shares_of_gpus_are_patterns_not_sums() -> None:
     nodes = pd.DataFrame({"cpu": [99.0] * 3, "gpus": [2] * 3})
     tasks = pd.DataFrame({"cpu": [1.0] * 20, "gpus": [0.6] * 20})

@@ -26,6 +26,14 @@ def test_patterns_close_a_gap_that_filling_leaves() -> None:
     assert values == sorted(values)
 
 
+def test_patterns_are_packed_by_their_shares() -> None:
+    nodes = pd.DataFrame({"cpu": [40.0] * 30, "gpus": [2] * 30})
+    # By CPU both shares of 0.3 would come first, on one GPU, and the second of 0.7 nowhere.
+    tasks = pd.DataFrame({"cpu": [15.0, 5.0] * 60, "gpus": [0.3, 0.7] * 60})
+    found = search(make_instance(nodes, tasks), Options())
+    assert found.value == pytest.approx(60.0)
+
+
 def test_the_same_seed_gives_the_same_placement() -> None:
     instance = make_instance(*drawn(11, 5, 30))
     first, second = (search(instance, Options(seed=4, tolerance=0.0)) for _ in range(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.packing.machines import Machines, Types, fitting, some
+from walras.kernels.packing.machines import Machines, Types, fitting, largest_first, some
 
 
 def types(*requests: list[int], need: float = 1.0) -> Types:
@@ -54,3 +54,7 @@ def test_some_machines_are_copies() -> None:
     part = some(held, np.array([1]))
     part.device[0, 0] = 0
     assert held.device.tolist() == [[1000], [500]]
+
+
+def test_the_largest_request_comes_first() -> None:
+    assert largest_first(types([400], [], [700, 700], [1000])).tolist() == [3, 2, 0, 1]

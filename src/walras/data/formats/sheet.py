@@ -6,6 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,25 @@ from walras.errors import DataError, InputError
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell and where it stands."""
+class Cell(NamedTuple):
+    """One cell and where it stands.
+
+    Attributes:
+        text: What it holds.
+        path: The file.
+        line: Number of its line, from 1.
+        column: Name of its column.
+    """
 
     text: str
-    where: str
+    path: Path = Path()
+    line: int = 0
+    column: str = ""
+
+    @property
+    def where(self) -> str:
+        """The file, the line and the column, for messages."""
+        return f"{self.path}, line {self.line}, column '{self.column}'"
 
     def number(self, *, positive: bool, empty: float | None = None) -> float:
         """The cell as a finite number, >= 0 or > 0.
@@ -153,8 +167,7 @@ def _line(path: Path, number: int, row: list[str], header: tuple[str, ...]) -> d
             remedy="add or remove commas",
         )
     return {
-        name: Cell(text.strip(), f"{path}, line {number}, column '{name}'")
-        for name, text in zip(header, row, strict=True)
+        name: Cell(text.strip(), path, number, name) for name, text in zip(header, row, strict=True)
     }
 
 

@@ -8,6 +8,7 @@ bound all placements (Lasdon, 1970).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +25,9 @@ from walras.types import Bools, Floats, Ints, Longs
 
 _ATTEMPTS = 120  # of the search for a pattern
 _ENOUGH = 1e-7  # of a pattern's worth above a node's price, relative, from which it is a column
+_KEPT = 0.7  # share of the best prices so far in those that a bound is looked for at
+_FEW = 64  # kinds of nodes up to which a pattern is tried on each
+_PLACED = 5000  # nodes of a placement of which the patterns are taken
 _STEEP = 1e-4  # what an item without value counts, so that patterns hold those, too
 
 
@@ -37,6 +41,8 @@ class Columns:
         kinds: Kinds of nodes.
         fits: (kinds, types) whether an item fits an empty node.
         size: (types, sizes) what an item takes, relative to a node.
+        best_price: (types,) prices of the best bound so far; at first those to begin with.
+        best_bound: That bound.
         kind: Kind of nodes of each pattern.
         pattern: (types,) numbers of items of each pattern.
         number: (patterns,) nodes that hold each.
@@ -50,6 +56,8 @@ class Columns:
     kinds: Kinds
     fits: Bools
     size: Floats
+    best_price: Floats
+    best_bound: float = np.inf
     kind: list[int] = field(default_factory=list)
     pattern: list[Ints] = field(default_factory=list)
     number: Floats = field(default_factory=lambda: np.zeros(0))
@@ -103,24 +111,67 @@ class Columns:
         self.number = np.zeros(columns) if answer.x is None else np.maximum(answer.x, 0.0)
         self.value = -float(program.cost @ self.number)
 
-    def generate(self, rounds: int, state: State) -> None:
-        """Solve and search in turns until nothing new is found, at most ``rounds`` times."""
+    def generate(self, rounds: int, state: State, proceed: Callable[[], bool]) -> None:
+        """Solve and search in turns until nothing new is found, at most ``rounds`` times.
+
+        ``proceed``: False ends it.
+        """
         for _ in range(rounds):
             self.solve()
-            if self.search(self.price, self.node_price, state) == 0:
-                return
+            if self.search(self.price, self.node_price, state) == 0 or not proceed():
+                break
         self.solve()
 
+    def add_placement(self, of: Longs, home: Ints, kind: Ints) -> int:
+        """Add what nodes of a placement hold, of very many nodes only of some.
+
+        Returns how many patterns were new.
+
+        Args:
+            of: (nodes,) kind of each node.
+            home: (items,) node of each, -1 for none.
+            kind: (items,) type of each.
+        """
+        some = np.arange(0, len(of), 1 + len(of) // _PLACED)
+        place = np.full(len(of) + 1, -1)  # the last one is that of items without a node
+        place[some] = np.arange(len(some))
+        held = np.zeros((len(some), len(self.count)), dtype=np.int32)
+        on = place[home] >= 0
+        np.add.at(held, (place[home[on]], kind[on]), 1)
+        return sum(self.add(k, pattern) for k, pattern in zip(of[some].tolist(), held, strict=True))
+
     def bound(self) -> float:
-        """The bound that the present prices prove; adds the patterns that it comes upon."""
-        worth = np.maximum(self.types.value - self.price, 0.0)
-        total = float(self.price @ self.count)
+        """The best bound that prices have proved so far; adds the patterns that it comes upon.
+
+        It looks between the best prices so far and those of the last master program, which jump
+        from one round to the next (Wentges, 1997), and at the latter where that finds no pattern.
+        """
+        known = len(self.kind)
+        for kept in (_KEPT, 0.0):
+            self._prove(kept * self.best_price + (1.0 - kept) * self.price)
+            if len(self.kind) > known:
+                break
+        return self.best_bound
+
+    def _prove(self, price: Floats) -> None:
+        """Bound at given prices, and add each kind's best pattern."""
+        worth = np.maximum(self.types.value - price, 0.0)
+        total, found = float(price @ self.count), []
         for k in range(len(self.kinds.count)):
             best, pattern = node_bound(self.types, self.count, self.kinds, k, self.fits, worth)
             total += best * int(self.kinds.count[k])
-            if self._holds(k, pattern):
-                self.add(k, pattern)
-        return total
+            found.append((k, pattern))
+        if total < self.best_bound:
+            self.best_bound, self.best_price = total, price
+        for k, pattern in found:
+            self._share(k, pattern)
+
+    def _share(self, k: int, pattern: Ints) -> None:
+        """Add a pattern to all kinds whose nodes hold it; of many kinds, to its own."""
+        kinds = np.arange(len(self.fits)) if len(self.fits) <= _FEW else np.array([k])
+        for other in kinds[np.all(self.fits[kinds][:, pattern > 0], axis=1)].tolist():
+            if (other, pattern.tobytes()) not in self._known and self._holds(other, pattern):
+                self.add(other, pattern)
 
     def _holds(self, k: int, pattern: Ints) -> bool:
         """Whether a node of kind k takes a pattern, put on it as it would be."""

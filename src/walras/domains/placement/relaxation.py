@@ -115,8 +115,8 @@ def _relaxation(
     grid, sizes = _sizes(types, kinds.machines.device)
     asked = _asked(types, grid, sizes)
     parts = [
-        _of_kind(types, limit, kinds, k, np.flatnonzero(fits[k] & (limit > 0)), worth, sizes, asked)
-        for k in range(len(kinds.count))
+        _of_kind(types, limit, kinds, k, chosen, worth, sizes, asked, whole)
+        for k, chosen in enumerate(np.flatnonzero(fit & (limit > 0)) for fit in fits)
     ]
     type_of = np.concatenate([p.type for p in parts])
     kind_of = np.repeat(np.arange(len(parts)), [len(p.type) for p in parts]).astype(np.int32)
@@ -161,8 +161,13 @@ def _of_kind(
     worth: Floats,
     sizes: tuple[int, ...],
     asked: sp.csr_array,
+    whole: bool,
 ) -> _Part:
-    """Rows: resources, groups, GPUs of each level, requests of each size."""
+    """Rows: resources, groups, GPUs of each level, requests of each size.
+
+    Rows of the whole program limit the types' numbers. Limits of columns beside them would take a
+    share of the rows' prices, so that only a program without such rows limits its columns.
+    """
     count, device = float(kinds.count[k]), kinds.machines.device[k]
     left = kinds.machines.left[k]
     most = np.full(len(chosen), np.inf)
@@ -172,6 +177,8 @@ def _of_kind(
     grouped = np.diff(types.group_ptr)[chosen] > 0
     most = np.where(grouped, np.minimum(most, 1.0), most)
     upper = np.minimum(limit[chosen], most * count)
+    if not whole:
+        upper = np.where(np.isfinite(most), most * count, upper)
     levels, held = np.unique(device[device > 0], return_counts=True)
     fillings = [_patterns(sizes, int(level)) for level in levels]
     gpus = sum(len(f) for f in fillings)

@@ -14,14 +14,14 @@ from walras.domains.placement.relaxation import demand_bound
 from walras.domains.placement.result import Placed
 from walras.errors import InputError
 from walras.kernels.local_search.random_numbers import seeded
-from walras.kernels.packing.machines import fitting, some
+from walras.kernels.packing.machines import fitting, largest_first, some
 from walras.kernels.packing.search import Packing, fill, improve, put_running, restore
 from walras.progress import Progress
 from walras.status import Status
 from walras.types import Bools, Floats, Ints, Longs
 
 _ROUNDS = 60  # of column generation
-_PROOFS = 12  # rounds in which programs, not searches, price the nodes
+_PROOFS = 20  # rounds in which programs, not searches, price the nodes
 _BURST = 2000  # attempts of the local search between two looks at the clock
 _PROVABLE = 20_000  # pairs of kinds and types up to which programs price the nodes
 _ANY = np.int32(2**30)
@@ -105,11 +105,9 @@ class _Search:
         self._fill()
         self._improve(_BURST)
         if not self._done():
-            columns = Columns(self.types, count, kinds, fits, _size(self.instance))
+            columns = Columns(self.types, count, kinds, fits, _size(self.instance), price, bound)
             columns.search(price, np.zeros(len(kinds.count)), self.state)
-            columns.generate(_ROUNDS, self.state)
-            self._round(columns, kinds)
-            self._improve(self.options.attempts * len(self.instance.nodes))
+            self._combine(columns, kinds)
             self._prove(columns, kinds)
         self._restored(self.best.home, self.best.chosen)
         self._fill()
@@ -127,14 +125,20 @@ class _Search:
             self._step("proof")
             if len(columns.kind) == known:
                 return
-            columns.generate(_ROUNDS, self.state)
-            self._round(columns, kinds)
-            self._improve(_BURST)
+            self._combine(columns, kinds)
+
+    def _combine(self, columns: Columns, kinds: Kinds) -> None:
+        """Generate patterns, beginning with those of the best placement, and round them."""
+        columns.add_placement(kinds.of, self.best.home, self.packing.kind)
+        columns.generate(_ROUNDS, self.state, lambda: not self._done())
+        self._round(columns, kinds)
+        self._step("patterns")
+        self._improve(self.options.attempts * len(self.instance.nodes))
 
     def _round(self, columns: Columns, kinds: Kinds) -> None:
         """Give nodes the patterns of the program, whole numbers first, and fill what is left."""
         self._restored(np.full(len(self.items), -1, dtype=np.int32), None)
-        order = np.argsort(-columns.size.sum(axis=1), kind="stable")
+        order = largest_first(self.types)
         number, kind = np.floor(columns.number + 1e-9), np.array(columns.kind, dtype=np.int64)
         rest = columns.number - number
         for k in range(len(kinds.count)):

@@ -135,6 +135,19 @@ def take_back(machines: Machines, i: int, types: Types, j: int, chosen: Ints, fi
 
 
 @jit
+def largest_first(types: Types) -> Longs:
+    """(types,) in the order of their largest requests: best fit decreasing, for the devices.
+
+    Resources are sums, so that no order matters for them.
+    """
+    largest = np.zeros(len(types.value), dtype=np.int64)
+    for j in range(len(largest)):
+        if types.ptr[j] < types.ptr[j + 1]:
+            largest[j] = types.request[types.ptr[j]]
+    return np.argsort(-largest)
+
+
+@jit
 def fitting(machines: Machines, types: Types, j: int) -> Longs:
     """(machines,) 1 where an item of type j fits."""
     scratch = np.zeros(machines.device.shape[1], dtype=np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from walras.kernels.local_search.random_numbers import State, below, draw
-from walras.kernels.packing.machines import Machines, Types, fits, put
+from walras.kernels.packing.machines import Machines, Types, fits, largest_first, put
 from walras.kernels.parallel import copy, inner, jit
 from walras.types import Floats, Ints, Longs
 
@@ -55,7 +55,7 @@ def _packed(
 ) -> None:
     """Put the items of a pattern on the empty machine, the largest first; drop what does not fit.
 
-    Packing by best fit depends on the order, so a pattern that was found in another may not fit.
+    Best fit depends on the order of the requests, so a pattern found in another may not fit.
     """
     for j in order:
         for k in range(count[j]):
@@ -84,7 +84,7 @@ def search_pattern(
     chosen = np.zeros(max(1, len(types.request)), dtype=np.int32)
     score = np.empty(len(worth))
     best, best_worth = np.zeros(len(worth), dtype=np.int32), 0.0
-    largest = np.argsort(-size.sum(axis=1))
+    largest = largest_first(types)
     for attempt in range(attempts):
         machine = Machines(
             machines.left[i : i + 1].copy(),
