@@ -28,6 +28,8 @@ settings.register_profile(
 )
 settings.load_profile("walras")
 
+gc.disable()  # until all tests are collected: what is imported and collected stays
+
 NOT_RUN = pytest.StashKey[list[str]]()
 LONGEST = Path(__file__).with_name("longest.txt").read_text(encoding="utf-8").split()
 _LONG_RUN = 300.0  # seconds of tests from which a run lists the files that took longest
@@ -68,9 +70,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: looking through it for garbage takes seconds."""
-    gc.collect()
+    """Looking through what was imported and collected for garbage takes seconds: leave it out."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

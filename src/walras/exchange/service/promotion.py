@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import stdtrit
 
 from walras.types import Bools, Floats, Longs
 
@@ -195,6 +194,8 @@ def worse_by(own: Floats, other: Floats, weight: Floats, alpha: float) -> dict[s
         weight: (n,) of each run.
         alpha: Chance that the difference is above the upper end.
     """
+    from scipy.special import stdtrit  # noqa: PLC0415 - a quarter of a second; few services learn
+
     total = weight.sum()
     if len(own) < 2 or total <= 0.0:
         return {"found": 0.0, "upper": math.inf}
