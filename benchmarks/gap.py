@@ -9,9 +9,9 @@ folder ``gap`` of ``$WALRAS_DATA``, with ``best_known.csv``. Without names all f
 the cost, recomputed from the assignment, its distance from the best known cost in percent, the
 method's bound, CPU seconds of all threads, and seconds of the clock from the arrays to the answer.
 CP-SAT needs ``ortools``.
-``--keep`` keeps the rows and writes the page that the documentation includes; ``--page`` writes it
-again from the kept rows. The search was tuned on files of the same recipes that
-``benchmarks.assigning`` draws.
+``--keep`` keeps each row as soon as it is there, in place of an older one, and writes the page that
+the documentation includes; ``--page`` writes it again from the kept rows. The search was tuned on
+files of the same recipes that ``benchmarks.assigning`` draws.
 """
 
 from __future__ import annotations
@@ -132,8 +132,10 @@ def costs(rows: pd.DataFrame, limit: float) -> pd.DataFrame:
     return out[columns].reset_index()
 
 
-def page(rows: pd.DataFrame) -> str:
+def page(rows: pd.DataFrame | None) -> str:
     """The kept rows as the documentation shows them."""
+    if rows is None:
+        return "Not measured yet.\n"
     versions = rows.groupby("method")["version"].max()
     made = ", ".join(f"{name} {versions[name]}" for name in METHODS if name in versions)
     parts = [
@@ -191,15 +193,14 @@ def main(arguments: Sequence[str] | None = None, tables: Tables = TABLES) -> int
         if (unknown := sorted(set(given.files) - set(stored))) or not stored:
             parser.error(f"{folder()} has no {', '.join(unknown) or 'files'}; set WALRAS_DATA")
         found = _measure(given.files or stored, given.seconds, given.methods, given.threads)
-        rows = pd.DataFrame(list(found))
-        print(means(rows).to_string(index=False), file=sys.stderr)
-        if given.keep:
-            tables.write(_STUDY, rows, cell=_CELL)
+        rows = []
+        for row in found:
+            rows.append(row)
+            if given.keep:
+                tables.write(_STUDY, pd.DataFrame([row]), cell=_CELL)
+        print(means(pd.DataFrame(rows)).to_string(index=False), file=sys.stderr)
     if given.keep or given.page:
-        kept = tables.read(_STUDY)
-        if kept is None:
-            parser.error(f"{tables.records} has no rows; measure with --keep first")
-        print(tables.write_page(page(kept)), file=sys.stderr)
+        print(tables.write_page(page(tables.read(_STUDY))), file=sys.stderr)
     return 0
 
 

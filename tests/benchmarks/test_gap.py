@@ -74,6 +74,13 @@ def test_all_methods_find_the_optimum_between_cost_and_bound(
     assert capsys.readouterr().out.count("\n") == len(rows)
 
 
+def test_a_page_without_rows_says_so(tmp_path: Path) -> None:
+    tables = Tables("gap", tmp_path)
+    assert gap.main(["--page"], tables) == 0
+    shown = tables.root / "results" / "gap" / "page.md"
+    assert shown.read_text(encoding="utf-8") == "Not measured yet.\n"
+
+
 def test_a_method_without_an_assignment_has_no_mean() -> None:
     row = {"method": "highs", "limit": 1.0, "bound": 90.0, "best_known": 100.0}
     rows = pd.DataFrame(

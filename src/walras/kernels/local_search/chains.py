@@ -66,6 +66,7 @@ class Beam(NamedTuple):
     """Partial chains by length and slot.
 
     Attributes:
+        taken: (2,) the tasks that were taken first, or -1.
         task: (lengths, slots) the last task that moved.
         back: (lengths, slots) a task that took the place of ``task``, or -1.
         came: (lengths, slots) slot of the chain without it, or -1 where the slot is free.
@@ -80,6 +81,7 @@ class Beam(NamedTuple):
         chained: (entries, 2) such tasks, and where the next one stands.
     """
 
+    taken: Ints
     task: Ints
     back: Ints
     came: Ints
@@ -92,6 +94,18 @@ class Beam(NamedTuple):
     path: Ints
     head: Ints
     chained: Ints
+
+
+class Assigned(NamedTuple):
+    """An assignment, which may exceed capacities.
+
+    Attributes:
+        agent: (tasks,) agent of each task.
+        room: (agents,) room left on each.
+    """
+
+    agent: Ints
+    room: Floats
 
 
 def make_near(
@@ -118,7 +132,10 @@ def make_beam(lengths: int, slots: int, near: Near) -> Beam:
     head = np.full(len(near.price), -1, dtype=np.int32)
     chained = np.zeros((len(near.agent), 2), dtype=np.int32)
     task, back, came, agent, waits, slot = whole
-    return Beam(task, back, came, agent, waits, hole, change, slot, used, path, head, chained)
+    taken = np.full(2, -1, dtype=np.int32)
+    return Beam(
+        taken, task, back, came, agent, waits, hole, change, slot, used, path, head, chained
+    )
 
 
 @inner
@@ -141,8 +158,9 @@ def _bisect(near: Near, i: int, size: float) -> int:
 
 
 @inner
-def _visited(beam: Beam, agent: Ints, length: int, slot: int, i: int) -> bool:
+def _visited(now: Assigned, beam: Beam, length: int, slot: int, i: int) -> bool:
     """Whether a partial chain has changed the room of agent i."""
+    agent = now.agent
     while beam.agent[length, slot] != i:
         if length == 0:
             return False
@@ -166,6 +184,7 @@ def _moved(beam: Beam, length: int, slot: int, k: int) -> bool:
 
 @inner
 def _keep(
+    near: Near,
     beam: Beam,
     length: int,
     came: int,
@@ -175,10 +194,9 @@ def _keep(
     waits: int,
     hole: float,
     change: float,
-    unit: float,
 ) -> None:
     """Put a partial chain into its slot if the slot is free or holds a dearer one."""
-    slot = (i * 37 + int(hole * unit) * 101 + waits * 11) % beam.task.shape[1]
+    slot = (i * 37 + int(hole * near.unit) * 101 + waits * 11) % beam.task.shape[1]
     if beam.came[length, slot] < 0:
         beam.slot[length, beam.used[length]] = slot
         beam.used[length] += 1
@@ -197,14 +215,12 @@ def _move(beam: Beam, moves: int, j: int, i: int) -> int:
 
 
 @inner
-def _trace(
-    beam: Beam, agent: Ints, length: int, slot: int, j: int, k: int, taken: Ints, waits: int, i: int
-) -> int:
+def _trace(now: Assigned, beam: Beam, length: int, slot: int, j: int, k: int, i: int) -> int:
     """Write the moves of a chain: task j leaves agent i, to which k and the waiting tasks go."""
-    moves = 0
+    waits, moves = beam.waits[length, slot], 0
     for bit in range(2):
         if waits & (1 << bit):
-            moves = _move(beam, moves, taken[bit], i)
+            moves = _move(beam, moves, beam.taken[bit], i)
     moves = _move(beam, moves, j, beam.agent[length, slot])
     if k >= 0:
         moves = _move(beam, moves, k, i)
@@ -214,36 +230,36 @@ def _trace(
         length -= 1
         moves = _move(beam, moves, j, beam.agent[length, slot])
         if k >= 0:
-            moves = _move(beam, moves, k, agent[j])
+            moves = _move(beam, moves, k, now.agent[j])
     return int(moves)
 
 
 @inner
-def _closed(near: Near, taken: Ints, waits: int, i: int, hole: float) -> float:
+def _closed(near: Near, beam: Beam, waits: int, i: int, hole: float) -> float:
     """Energy of the waiting tasks on agent i, and of the room that they leave in its hole."""
     out = 0.0
     for bit in range(2):
         if waits & (1 << bit):
-            out += near.reduced[taken[bit], i]
-            hole -= near.weight[taken[bit], i]
+            out += near.reduced[beam.taken[bit], i]
+            hole -= near.weight[beam.taken[bit], i]
     return float(out + room_cost(near, i, hole))
 
 
 @inner
-def _split(near: Near, beam: Beam, length: int, slot: int, taken: Ints, limit: float) -> None:
+def _split(near: Near, beam: Beam, length: int, slot: int, limit: float) -> None:
     """Let one of two waiting tasks fill a part of the hole."""
     i, hole = beam.agent[length, slot], beam.hole[length, slot]
     for bit in range(2):
-        k = taken[bit]
+        k = beam.taken[bit]
         change = beam.change[length, slot] + near.reduced[k, i]
         if change <= limit:
-            rest = hole - near.weight[k, i]
-            _keep(beam, length + 1, slot, k, -1, i, 2 - bit, rest, change, near.unit)
+            _keep(near, beam, length + 1, slot, k, -1, i, 2 - bit, hole - near.weight[k, i], change)
 
 
 @inner
-def _exchange(near: Near, agent: Ints, room: Floats, beam: Beam, taken: Ints, limit: float) -> None:
+def _exchange(near: Near, now: Assigned, beam: Beam, limit: float) -> None:
     """Exchange one of two tasks that an agent loses for a task of another agent."""
+    agent, room = now.agent, now.room
     slot = beam.slot[0, 0]
     i, hole, change = beam.agent[0, slot], beam.hole[0, slot], beam.change[0, slot]
     for e in range(near.first[i], near.first[i + 1]):
@@ -253,21 +269,19 @@ def _exchange(near: Near, agent: Ints, room: Floats, beam: Beam, taken: Ints, li
             continue
         gained = change + near.reduced[j, i] - near.reduced[j, b] - room_cost(near, b, room[b])
         for bit in range(2):
-            total = gained + _closed(near, taken, 1 << bit, b, room[b] + near.weight[j, b])
+            total = gained + _closed(near, beam, 1 << bit, b, room[b] + near.weight[j, b])
             if total <= limit:
                 rest = hole - near.size[e]
-                _keep(beam, 1, slot, j, taken[bit], i, 2 - bit, rest, total, near.unit)
+                _keep(near, beam, 1, slot, j, beam.taken[bit], i, 2 - bit, rest, total)
 
 
 @inner
 def _extend(
     near: Near,
-    agent: Ints,
-    room: Floats,
+    now: Assigned,
     beam: Beam,
     length: int,
     slot: int,
-    taken: Ints,
     ahead: float,
     limit: float,
     moves: int,
@@ -277,6 +291,7 @@ def _extend(
     Returns:
         The change of the best complete chain so far, or the limit, and its number of moves.
     """
+    agent, room = now.agent, now.room
     i, hole, waits = beam.agent[length, slot], beam.hole[length, slot], beam.waits[length, slot]
     spare = limit - beam.change[length, slot] + ahead
     e = _bisect(near, i, hole - spare / max(near.price[i], 1e-12))
@@ -287,21 +302,21 @@ def _extend(
         b = agent[j]
         change = beam.change[length, slot] + near.reduced[j, i] - near.reduced[j, b]
         change += room_cost(near, i, hole - size) - room_cost(near, b, room[b])
-        if change > limit or _visited(beam, agent, length, slot, b):
+        if change > limit or _visited(now, beam, length, slot, b):
             continue
         left = room[b] + near.weight[j, b]
-        complete = change + _closed(near, taken, waits, b, left)
-        if complete < limit:
-            limit = complete
-            moves = _trace(beam, agent, length, slot, j, -1, taken, waits, b)
+        closed = change + _closed(near, beam, waits, b, left)
+        if closed < limit:
+            limit, moves = closed, _trace(now, beam, length, slot, j, -1, b)
         if length + 1 < len(beam.used):
-            _keep(beam, length + 1, slot, j, -1, b, waits, left, change, near.unit)
+            _keep(near, beam, length + 1, slot, j, -1, b, waits, left, change)
     return limit, moves
 
 
 @inner
-def _gather(near: Near, agent: Ints, beam: Beam, i: int, taken: Ints, most: float) -> None:
+def _gather(near: Near, now: Assigned, beam: Beam, i: int, most: float) -> None:
     """List the tasks of agent i by the agents to which they can go at no more than a cost."""
+    agent, taken = now.agent, beam.taken
     beam.head[:] = -1
     count = 0
     for e in range(near.first[i], near.first[i + 1]):
@@ -318,26 +333,19 @@ def _gather(near: Near, agent: Ints, beam: Beam, i: int, taken: Ints, most: floa
 
 @inner
 def _swap(
-    near: Near,
-    agent: Ints,
-    room: Floats,
-    beam: Beam,
-    length: int,
-    slot: int,
-    taken: Ints,
-    limit: float,
-    moves: int,
+    near: Near, now: Assigned, beam: Beam, length: int, slot: int, limit: float, moves: int
 ) -> tuple[float, int]:
-    """Let the agent with the hole exchange a task for one of another agent; as in _extend."""
+    """Let the agent with the hole exchange a task for one of another agent, as _extend does."""
+    agent, room = now.agent, now.room
     i, hole, waits = beam.agent[length, slot], beam.hole[length, slot], beam.waits[length, slot]
     spare = limit - beam.change[length, slot]
-    _gather(near, agent, beam, i, taken, spare)
+    _gather(near, now, beam, i, spare)
     for e in range(near.first[i], near.first[i + 1]):
         j = near.task[e]
         b = agent[j]
         if b == i or beam.head[b] < 0 or near.reduced[j, i] - near.reduced[j, b] > spare:
             continue
-        if _visited(beam, agent, length, slot, b):
+        if _visited(now, beam, length, slot, b):
             continue
         here = beam.change[length, slot] + near.reduced[j, i] - near.reduced[j, b]
         here -= room_cost(near, b, room[b])
@@ -350,59 +358,64 @@ def _swap(
             if change > limit or _moved(beam, length, slot, k):
                 continue
             left = room[b] + near.weight[j, b] - near.weight[k, b]
-            complete = change + _closed(near, taken, waits, b, left)
-            if complete < limit:
-                limit = complete
-                moves = _trace(beam, agent, length, slot, j, k, taken, waits, b)
+            closed = change + _closed(near, beam, waits, b, left)
+            if closed < limit:
+                limit, moves = closed, _trace(now, beam, length, slot, j, k, b)
             if length + 1 < len(beam.used):
-                _keep(beam, length + 1, slot, j, k, b, waits, left, change, near.unit)
+                _keep(near, beam, length + 1, slot, j, k, b, waits, left, change)
     return limit, moves
 
 
 @inner
+def _begin(near: Near, now: Assigned, beam: Beam, i: int) -> int:
+    """Begin the beam with agent i without the tasks that were taken; return which of them wait."""
+    waits = 0
+    hole, change = now.room[i], -room_cost(near, i, now.room[i])
+    for bit in range(2):
+        k = beam.taken[bit]
+        if k >= 0:
+            waits |= 1 << bit
+            hole += near.weight[k, i]
+            change -= near.reduced[k, i]
+    _keep(near, beam, 0, 0, -1, -1, i, waits, hole, change)
+    return waits
+
+
+@inner
+def _clear(beam: Beam) -> None:
+    """Free all slots."""
+    for length in range(len(beam.used)):
+        for s in range(beam.used[length]):
+            beam.came[length, beam.slot[length, s]] = -1
+        beam.used[length] = 0
+
+
+@inner
 def _best_chain(
-    near: Near,
-    agent: Ints,
-    room: Floats,
-    beam: Beam,
-    i: int,
-    taken: Ints,
-    swaps: bool,
-    ahead: float,
-    limit: float,
+    near: Near, now: Assigned, beam: Beam, i: int, swaps: bool, ahead: float, limit: float
 ) -> tuple[float, int]:
     """The cheapest chain that begins on agent i, if it changes the energy by less than a limit."""
-    hole, change, waits, moves = room[i], -room_cost(near, i, room[i]), 0, 0
-    for bit in range(2):
-        if taken[bit] >= 0:
-            waits |= 1 << bit
-            hole += near.weight[taken[bit], i]
-            change -= near.reduced[taken[bit], i]
-    _keep(beam, 0, 0, -1, -1, i, waits, hole, change, near.unit)
-    if waits == _BOTH:
-        _exchange(near, agent, room, beam, taken, limit)
+    moves = 0
+    if _begin(near, now, beam, i) == _BOTH:
+        _exchange(near, now, beam, limit)
     for length in range(len(beam.used)):
         for s in range(beam.used[length]):
             slot = beam.slot[length, s]
             if beam.change[length, slot] > limit:
                 continue
             if beam.waits[length, slot] == _BOTH and length + 1 < len(beam.used):
-                _split(near, beam, length, slot, taken, limit)
-            limit, moves = _extend(
-                near, agent, room, beam, length, slot, taken, ahead, limit, moves
-            )
+                _split(near, beam, length, slot, limit)
+            limit, moves = _extend(near, now, beam, length, slot, ahead, limit, moves)
             if swaps:
-                limit, moves = _swap(near, agent, room, beam, length, slot, taken, limit, moves)
-    for length in range(len(beam.used)):
-        for s in range(beam.used[length]):
-            beam.came[length, beam.slot[length, s]] = -1
-        beam.used[length] = 0
+                limit, moves = _swap(near, now, beam, length, slot, limit, moves)
+    _clear(beam)
     return limit, moves
 
 
 @inner
-def _take(near: Near, agent: Ints, taken: Ints, random: State) -> int:
+def _take(near: Near, now: Assigned, beam: Beam, random: State) -> int:
     """Choose an agent, and up to two tasks of it, at random."""
+    agent, taken = now.agent, beam.taken
     taken[:] = -1
     kind = draw(random)
     if kind < _FILLING:
@@ -417,6 +430,17 @@ def _take(near: Near, agent: Ints, taken: Ints, random: State) -> int:
                 taken[1] = j
                 break
     return int(i)
+
+
+@inner
+def _apply(near: Near, now: Assigned, beam: Beam, moves: int) -> None:
+    """Carry out the moves of the best chain."""
+    agent, room, weight = now.agent, now.room, near.weight
+    for s in range(moves):
+        j, b = beam.path[s, 0], beam.path[s, 1]
+        room[agent[j]] += weight[j, agent[j]]
+        room[b] -= weight[j, b]
+        agent[j] = b
 
 
 @inner
@@ -457,23 +481,19 @@ def search(
         The energy of ``best``.
     """
     agents = len(room)
-    taken = np.full(2, -1, dtype=np.int32)
+    now = Assigned(agent, room)
     energy = 0.0
     for j in range(len(agent)):
         energy += near.reduced[j, agent[j]]
     for i in range(agents):
         energy += room_cost(near, i, room[i])
     for _ in range(count):
-        i, swaps = _take(near, agent, taken, random), draw(random) < _SWAPS
+        i, swaps = _take(near, now, beam, random), draw(random) < _SWAPS
         limit = -heat * np.log(1.0 - draw(random)) - _TINY
         ahead = _AHEAD * energy / agents
-        change, moves = _best_chain(near, agent, room, beam, i, taken, swaps, ahead, limit)
-        for s in range(moves):
-            j, b = beam.path[s, 0], beam.path[s, 1]
-            room[agent[j]] += near.weight[j, agent[j]]
-            room[b] -= near.weight[j, b]
-            agent[j] = b
+        change, moves = _best_chain(near, now, beam, i, swaps, ahead, limit)
         if moves:
+            _apply(near, now, beam, moves)
             energy += change
             if energy < least - _TINY and _fits(room):
                 least = energy

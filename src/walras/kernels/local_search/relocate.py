@@ -7,17 +7,12 @@ Servers that still lack load pull one replica at a time from servers that can sp
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from walras.kernels.local_search.cover import Items, cover
-from walras.kernels.local_search.flow import (
-    NEW,
-    OLD,
-    Limits,
-    Replicas,
-    put,
-    take,
-)
+from walras.kernels.local_search.flow import NEW, OLD, Limits, Replicas, put, take
 from walras.kernels.local_search.tournament import (
     Rules,
     Tree,
@@ -33,6 +28,26 @@ _DONORS = 96  # servers that a server in need looks at
 _TRIES = 200  # replicas that a server in need pulls or moves out at most
 _STAY = 1e3  # factor on the cost of what has just come to a server
 _FULL = 1e-11  # relative rounding of memory in use
+
+
+class Need(NamedTuple):
+    """What a server below its least load lacks, and what it can take.
+
+    Attributes:
+        server: The server.
+        lack: Load up to its least load.
+        room: Load up to its largest.
+        memory: Free memory.
+        price: Least cost for which it frees a unit of memory; infinite if it cannot.
+        least: Least load of its replicas.
+    """
+
+    server: int
+    lack: float
+    room: float
+    memory: float
+    price: float
+    least: float
 
 
 @inner
@@ -228,55 +243,46 @@ def settle(
 
 
 @inner
-def _price_of_memory(replicas: Replicas, limits: Limits, i: int) -> tuple[float, float]:
-    """Least cost for which a server frees a unit of memory, and the least load of a replica."""
-    price, load = np.inf, np.inf
+def _need(replicas: Replicas, limits: Limits, i: int) -> Need:
+    """What server i lacks, and what it can take."""
+    price, least = np.inf, np.inf
     e = replicas.first_at[i]
     while e >= 0:
         j = replicas.shard[e]
         price = min(price, limits.cost[j] / limits.footprint[j])
-        load = min(load, replicas.load[e])
+        least = min(least, replicas.load[e])
         e = replicas.next_at[e]
-    return float(price), float(load)
+    total, memory = replicas.total[i], limits.memory[i] - replicas.used[i]
+    return Need(i, limits.lower[i] - total, limits.upper[i] - total, memory, price, least)
 
 
 @inner
 def _offer(
-    replicas: Replicas,
-    limits: Limits,
-    rules: Rules,
-    i: int,
-    b: int,
-    splits: bool,
-    again: float,
-    price: float,
-    least: float,
+    replicas: Replicas, limits: Limits, rules: Rules, need: Need, b: int, splits: bool, again: float
 ) -> tuple[int, float]:
-    """The replica of server b that helps server i most for its cost, and its score.
+    """The replica of server b that helps a server in need most for its cost, and its score.
 
-    Where i lacks memory for it, another one must leave: its load is at least ``least``, and it
+    Where memory for it is lacking, another one must leave: its load is at least ``least``, and it
     costs ``price`` for each unit of memory.
     """
-    lack, room = limits.lower[i] - replicas.total[i], limits.upper[i] - replicas.total[i]
     spare = replicas.total[b] - limits.lower[b]
-    free = limits.memory[i] - replicas.used[i]
     best, most = -1, 0.0
     e = replicas.first_at[b]
     while e >= 0:
         j, amount = replicas.shard[e], replicas.load[e]
         if splits:
-            amount = min(amount, min(spare, room))
-        lacks = max(0.0, limits.footprint[j] - free)
-        fits = lacks <= 0.0 or price < np.inf
-        if limits.tiny < amount <= min(spare, room) and fits:
+            amount = min(amount, min(spare, need.room))
+        lacks = max(0.0, limits.footprint[j] - need.memory)
+        fits = lacks <= 0.0 or need.price < np.inf
+        if limits.tiny < amount <= min(spare, need.room) and fits:
             cost = limits.cost[j] * (again if replicas.kind[e] == NEW else 1.0)
             helps = amount
             if lacks > 0.0:
-                cost += price * lacks
-                helps -= least
+                cost += need.price * lacks
+                helps -= need.least
             # Of two that do, the smaller one leaves the giver more.
-            score = min(helps, lack) / cost * (1.0 - 1e-3 * amount / room)
-            if score > most and may_hold(replicas, rules, i, j):
+            score = min(helps, need.lack) / cost * (1.0 - 1e-3 * amount / need.room)
+            if score > most and may_hold(replicas, rules, need.server, j):
                 best, most = e, score
         e = replicas.next_at[e]
     return int(best), float(most)
@@ -293,14 +299,14 @@ def _search_donors(
     splits: bool,
     again: float,
 ) -> tuple[int, int]:
-    """The best offer of the next donors in turn, and how many were looked at."""
+    """The best offer to server i of the next donors in turn, and how many were looked at."""
     best, most, looked = -1, 0.0, 0
-    price, least = _price_of_memory(replicas, limits, i)
+    need = _need(replicas, limits, i)
     for k in range(len(donors)):
         b = donors[(turn + k) % len(donors)]
         if b == i or replicas.total[b] - limits.lower[b] <= limits.tiny:
             continue
-        e, score = _offer(replicas, limits, rules, i, b, splits, again, price, least)
+        e, score = _offer(replicas, limits, rules, need, b, splits, again)
         looked += 1
         if score > most:
             best, most = e, score
