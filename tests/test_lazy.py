@@ -46,12 +46,16 @@ def test_a_function_stays_where_a_module_of_its_name_is_imported() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_placements_load_no_other_policy() -> None:
-    """A service and its process that computes take both twice the time to start with them."""
-    program = (
-        "import sys, walras.policies.placements; "
-        "print({'pandas', 'walras.solving', 'walras.policies.max_min'} & set(sys.modules))"
-    )
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("walras.policies.placements", {"pandas", "walras.solving", "walras.policies.max_min"}),
+        ("walras.solving", {"scipy.optimize"}),
+        ("walras.cli.exchange.task", {"numpy", "pandas"}),
+    ],
+)
+def test_a_start_loads_nothing_heavy_that_it_does_not_need(module: str, heavy: set[str]) -> None:
+    program = f"import sys, {module}; print({heavy} & set(sys.modules))"
     found = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )

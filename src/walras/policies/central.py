@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from walras.policies.central_units import (
     Classes,
@@ -205,4 +205,4 @@ class _Ratios:
             return min(least, value)
         if excess(value) >= 0.0:
             return value
-        return float(brentq(excess, least, value, xtol=1e-300, rtol=_ROUNDING))
+        return float(scipy.optimize.brentq(excess, least, value, xtol=1e-300, rtol=_ROUNDING))

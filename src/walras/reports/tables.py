@@ -8,11 +8,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from walras.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Cell = str | int | float | bool | None
 """What stands in one cell."""

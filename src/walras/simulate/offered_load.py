@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from walras.errors import DataError
 from walras.simulate.cluster import Cluster
@@ -146,8 +146,8 @@ def _split(need: Floats, workers: Floats) -> Floats:
     level = np.append(np.zeros(n), 1.0)
     whole: Any = sp.hstack([share, sp.csr_array((k, 1))], format="csr")
     ones, zeros = np.ones(k), np.zeros(len(workers))
-    first: Any = linprog(level, A_ub=levels, b_ub=zeros, A_eq=whole, b_eq=ones)
+    first: Any = scipy.optimize.linprog(level, A_ub=levels, b_ub=zeros, A_eq=whole, b_eq=ones)
     most = zeros + first.fun * (1.0 + _SLACK)
-    second: Any = linprog(cost, A_ub=load, b_ub=most, A_eq=share, b_eq=ones)
+    second: Any = scipy.optimize.linprog(cost, A_ub=load, b_ub=most, A_eq=share, b_eq=ones)
     x = second.x if second.success else first.x[:n]
     return np.asarray(np.bincount(t, cost * x, len(workers)) * scale, np.float64)

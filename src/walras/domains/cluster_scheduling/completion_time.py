@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from walras import checks
 from walras.domains.cluster_scheduling import cluster as clusters
@@ -219,7 +219,7 @@ def match(seconds: Floats, workers: Longs) -> Matching:
     never = ~np.isfinite(cost)
     cost[never] = 0.0
     cost[never] = (cost.sum() + 1.0) * 2.0  # more than any matching without it
-    rows, columns = linear_sum_assignment(cost)
+    rows, columns = scipy.optimize.linear_sum_assignment(cost)
     good = ~never[rows, columns]
     job, column = rows[good].astype(np.int64), columns[good]
     kinds = np.unique(np.stack((kind, place), axis=1), axis=0)

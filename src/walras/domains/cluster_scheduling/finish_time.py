@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from walras import checks
 from walras.certificate.certify import PRICES
@@ -275,4 +275,4 @@ def _bound(jobs: _Jobs, ratio: float, solution: Solution) -> float:
     high = 2.0 * max(ratio, low)
     while excess(high) > 0.0:
         high *= 2.0
-    return float(brentq(excess, low, high, xtol=1e-300, rtol=_ROUNDING))
+    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-300, rtol=_ROUNDING))
