@@ -23,11 +23,11 @@ from benchmarks.simulate import (
 )
 from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.allox_ties import allox_drawn
+from benchmarks.simulate.at_centre import las_centred, las_fitting
 from benchmarks.simulate.isolated import isolated
 from benchmarks.simulate.levelled import finish_time_levelled
 from benchmarks.simulate.load import load
 from benchmarks.simulate.released_fifo import released_fifo
-from benchmarks.simulate.uncentred import las_centred, las_uncentred
 from benchmarks.tables import Tables
 
 from walras import policies
@@ -158,7 +158,7 @@ def test_draws_become_one_row_with_their_spread(policy: str, name: tuple[str, st
     assert f"{policy:28}  1 of  1" in gavel.verdict(frame)
 
 
-@pytest.mark.parametrize(("make", "sharing"), [(las_uncentred, True), (las_centred, False)])
+@pytest.mark.parametrize(("make", "sharing"), [(las_fitting, True), (las_centred, False)])
 def test_other_solutions_have_the_same_value_by_other_shares(
     make: Callable[[], Policy], sharing: bool
 ) -> None:

@@ -106,15 +106,25 @@ class Units:
         return np.asarray(total, np.float64)
 
 
-def units_of(classes: Classes, paired: Floats) -> Units:
-    """The units of classes, then those of pairs of classes."""
+def units_of(classes: Classes, paired: Floats, *, idle: bool = False) -> Units:
+    """The units of classes, then those of pairs of classes.
+
+    Args:
+        classes: Of the jobs.
+        paired: (G, G, T) steps a second of a job of one group beside one of another.
+        idle: Whether there are units of jobs and pairs on types where they do not run, too.
+    """
     k, count, size, worth = len(classes.count), classes.count, classes.size, classes.worth
     pair, beside = _pairs(classes, paired)
+    fits = beside[:, 0] > 0.0
+    if not idle:
+        used = fits.any(axis=1)
+        pair, beside, fits = pair[used], beside[used], fits[used]
     together = np.zeros((k, k), np.int64)
     one, other = pair.T
-    together[one, other] = together[other, one] = k + np.arange(len(pair))
-    job, kind = np.nonzero(classes.speed)
-    both, kind_of_both = np.nonzero(beside[:, 0])
+    together[one, other] = together[other, one] = (k + np.arange(len(pair))) * fits.any(axis=1)
+    job, kind = np.nonzero((classes.speed > 0.0) | idle)
+    both, kind_of_both = np.nonzero(fits | idle)
     one, other = one[both], other[both]
     pairs = np.where(one == other, count[one] * (count[one] - 1) / 2, count[one] * count[other])
     alone = np.stack([classes.speed[job, kind], np.zeros(len(job))], axis=1)
@@ -134,8 +144,8 @@ def units_of(classes: Classes, paired: Floats) -> Units:
 
 
 def _pairs(classes: Classes, paired: Floats) -> tuple[Longs, Floats]:
-    """(Q, 2) pairs of classes of which two jobs share some type, and (Q, 2, T) the speeds of both;
-    0 for both where they do not.
+    """(Q, 2) pairs of classes of one size, and (Q, 2, T) the speeds of both; 0 where they do not
+    share a type.
     """
     size, group, runs = classes.size, classes.group, classes.speed > 0.0
     able = np.flatnonzero(group >= 0)
@@ -145,8 +155,7 @@ def _pairs(classes: Classes, paired: Floats) -> tuple[Longs, Floats]:
     one, other = pair.T
     beside = np.stack([paired[group[one], group[other]], paired[group[other], group[one]]], axis=1)
     fits = (beside > 0.0).all(axis=1) & runs[one] & runs[other]
-    used = fits.any(axis=1)
-    return pair[used], (beside * fits[:, None, :])[used]
+    return pair, beside * fits[:, None, :]
 
 
 def program(
@@ -214,7 +223,8 @@ def shares(
 ) -> tuple[Floats, Longs, Floats]:
     """(N, T) shares of jobs alone, (P, 2) pairs and (P, T) their shares, of times of the units."""
     share = np.zeros((units.owners, len(workers)))
-    share[units.owner, units.kind] = x / units.weight
+    runs = units.service.any(axis=1)
+    share[units.owner[runs], units.kind[runs]] = (x / units.weight)[runs]
     able = np.flatnonzero(classes.group[classes.of] >= 0)
     of = classes.of[able]
     owner = np.triu(units.together[np.ix_(of, of)], 1)

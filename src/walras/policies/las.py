@@ -33,7 +33,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     Without sharing they are those where an interior-point method ends, Clarabel's at a gap of 1e-8:
     such an end is what the published runs took, and it gives their mean completion times. With
     sharing they are the analytic centre of the best shares, which jobs that are alike have alike,
-    so that its cost does not grow with all pairs of jobs.
+    so that its cost does not grow with all pairs of jobs. As in the published program, each pair of
+    jobs of one size may have time on each type. Where it does not run, that time is left free.
 
     Args:
         by_speed: Whether the policy knows speeds.
@@ -69,7 +70,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
             speed = np.where(snapshot.fits, snapshot.speed if by_speed else 1.0, 0.0)
             if sharing:
                 beside = (snapshot.group, snapshot.paired)
-                found = central_max_min(speed, worth, size, workers, *beside)
+                found = central_max_min(speed, worth, size, workers, *beside, idle=True)
             else:
                 found = interior_max_min(speed, worth, size, workers)
             time, jobs, pair_time = found.time, found.pair, found.pair_time

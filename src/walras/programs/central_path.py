@@ -97,7 +97,7 @@ class PathEnd:
     converged: bool
 
 
-def end_of_path(program: WeightedProgram, *, centred: bool = True) -> PathEnd:
+def end_of_path(program: WeightedProgram) -> PathEnd:
     """Follow the path to the analytic centre of the best solutions.
 
     Mehrotra's steps come near the end. Newton steps then centre the point, and one step along the
@@ -105,7 +105,6 @@ def end_of_path(program: WeightedProgram, *, centred: bool = True) -> PathEnd:
 
     Args:
         program: The program.
-        centred: Whether to go to the centre; if not, Mehrotra's steps end somewhere near it.
 
     Returns:
         The end. Rows hold, and prices are dual feasible, to within the residuals; what has to
@@ -131,7 +130,7 @@ def end_of_path(program: WeightedProgram, *, centred: bool = True) -> PathEnd:
     for _ in range(_MOST):
         if path.ended:
             break
-        near = near or (centred and path.near)
+        near = near or path.near
         if not near:
             path.approach()
         elif path.off > _CENTRED:

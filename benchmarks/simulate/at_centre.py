@@ -1,8 +1,7 @@
 """Other solutions of max-min fairness than the policies take, to explain the published cells.
 
-Which of the best shares are taken decides how long jobs take. ``las`` ends where Clarabel does, as
-the published runs ended where their interior-point method did; with sharing, it goes to the centre.
-Here it is the other way round.
+Which of the best shares are taken decides how long jobs take. ``las`` without sharing ends where
+Clarabel does, and with sharing its program has time for pairs that do not fit, too.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 
 
-def las_elsewhere(*, sharing: bool, centred: bool) -> Policy:
-    """``las(by_speed=True)`` with another solution of the same value.
+def las_at_centre(*, sharing: bool) -> Policy:
+    """``las(by_speed=True)`` at the centre of the best shares, with time only where jobs run.
 
     Args:
         sharing: Whether two jobs may share their workers.
-        centred: Whether to go to the centre; if not, Mehrotra's steps end somewhere near it.
     """
 
     def decide(jobs: JobsSnapshot) -> Shares:
@@ -35,12 +33,11 @@ def las_elsewhere(*, sharing: bool, centred: bool) -> Policy:
             jobs.workers,
             jobs.group if sharing else np.full(len(jobs), -1),
             jobs.paired,
-            centred=centred,
         )
         return jobs.shares(found.time, pair=found.pair, pair_time=found.pair_time)
 
     return decide
 
 
-las_centred = partial(las_elsewhere, sharing=False, centred=True)
-las_uncentred = partial(las_elsewhere, sharing=True, centred=False)
+las_centred = partial(las_at_centre, sharing=False)
+las_fitting = partial(las_at_centre, sharing=True)
