@@ -12,6 +12,11 @@ from benchmarks.tables import Tables
 from walras.domains.placement.online import POLICIES
 
 TABLES = Tables("placement")
+_CELL = {  # columns that name a row
+    "online": ("workload", "policy"),
+    "batch": ("workload", "pods"),
+    "scale": ("nodes", "tasks"),
+}
 
 
 def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
@@ -44,7 +49,7 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     if given.study == "online":
         print(online.verdict(frame))
     if given.keep:
-        tables.write(given.study, frame, digits=6)
+        tables.write(given.study, frame, digits=6, cell=_CELL[given.study])
     return 0
 
 

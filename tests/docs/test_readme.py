@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def measurements() -> ModuleType:
 
 def test_readme_is_at_most_120_lines_and_eight_figures(measurements: ModuleType) -> None:
     assert len(README.splitlines()) <= 120
-    assert len(measurements.CHOSEN) <= 8
+    assert len(measurements.CHOSEN) + len(measurements.studies()) <= 8
 
 
 def test_the_tables_are_the_generated_ones(measurements: ModuleType) -> None:
@@ -50,7 +51,43 @@ def test_every_case_says_whose_its_instance_is(measurements: ModuleType) -> None
 def test_every_peer_has_a_version_or_says_whose_code_it_is(measurements: ModuleType) -> None:
     known = measurements.versions(TABLE)
     peers = {peer for found in measurements.SOURCES for peer in found.peers}
-    assert all(peer in known or "(" in peer for peer in peers)
+    assert all(peer in known or "(" in peer or peer in measurements._METHODS for peer in peers)
+
+
+def test_peers_that_are_a_method_are_listed_once_they_were_measured(
+    measurements: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measurements, "TABLE", tmp_path / "table.md")
+    found = measurements.source("generalised assignment")
+    known = {"highspy": "1.15.1"}
+    assert measurements._peers(found, known) == "HiGHS 1.15.1"
+    for day, status, version in ((1, "ran", "9.1"), (2, "ran", "9.2"), (3, "failed", "9.3")):
+        record = {
+            "cell": {"method": "cp-sat-assign-10"},
+            "started": f"2026-11-0{day}",
+            "status": status,
+            "versions": {"ortools": version},
+        }
+        with (tmp_path / "any.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+    assert measurements._peers(found, known) == "HiGHS 1.15.1, CP-SAT 9.2"
+
+
+def test_studies_say_what_their_rows_say(measurements: ModuleType) -> None:
+    jobs, machines, shards = measurements.studies()
+    row = next(
+        json.loads(line)
+        for line in (ROOT / "benchmarks/results/few-types.jsonl").read_text().splitlines()
+        if '"proportional-fairness"' in line and '"types": 4' in line
+    )
+    assert f"{row['value']:.6f} a job" in jobs.measured
+    assert jobs.met == (row["gap"] <= 1e-6)
+    gap = re.search(r"gap at most ([\d.]+) %", machines.measured)
+    assert gap is not None
+    assert float(gap[1]) <= 0.5 or not machines.met
+    page = (ROOT / "benchmarks/results/balancing_at_scale/rounds.md").read_text()
+    gaps = [float(line.split("|")[7]) for line in page.splitlines() if line.startswith("| whole")]
+    assert f"at most {max(gaps):.2f} %" in shards.measured
 
 
 def test_of_several_versions_the_one_of_most_records_counts(measurements: ModuleType) -> None:
@@ -61,6 +98,7 @@ def test_of_several_versions_the_one_of_most_records_counts(measurements: Module
 
 def test_every_figure_of_readme_is_a_record(measurements: ModuleType) -> None:
     recorded = {measured for _, _, measured, _ in measurements.rows(TABLE)}
+    recorded |= {study.measured for study in measurements.studies()}
     for line in measurements.short_table(TABLE).splitlines()[2:]:
         figure = line.strip("|").split("|")[3].strip()
         assert any(measured.startswith(figure) for measured in recorded)
