@@ -11,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from walras.policies.placements import Policy, decide, predicting
+from walras.policies import placements
+from walras.policies.placements import Policy
 from walras.rounds import Clusters, Forecast, Predict, Snapshot, Tasks, Tenants
 from walras.rounds.forecast import Features
 
@@ -68,7 +69,7 @@ def decided(data: bytes) -> bytes:
     given = json.loads(head)
     snapshot, model = rest[: given["snapshot"]], rest[given["snapshot"] :]
     taken = Snapshot.from_bytes(snapshot)
-    made = decide(
+    made = placements.decide(
         taken,
         _predict(model, taken.typical, frozenset(given["forget"])),
         Policy.from_document(given["policy"]),
@@ -89,7 +90,7 @@ def warmed(data: bytes) -> bytes:
     snapshot = Snapshot.of(
         Tasks.of(["a", "b", "c"]), Clusters.of(["x", "y"], slots=[2, 1]), Tenants.of(["t"])
     )
-    decide(snapshot, time_limit=1.0, clock=time.monotonic)
+    placements.decide(snapshot, time_limit=1.0, clock=time.monotonic)
     if data:
         import walras.predict  # noqa: F401, PLC0415 - seconds; the prior does without
     return data
@@ -98,7 +99,7 @@ def warmed(data: bytes) -> bytes:
 def _predict(model: bytes, typical: float, forget: frozenset[str]) -> Predict | None:
     if not model:
         return None
-    known = predicting(loaded(hashlib.sha256(model).hexdigest(), model), typical)
+    known = placements.predicting(loaded(hashlib.sha256(model).hexdigest(), model), typical)
     return forgetting(known, forget) if forget else known
 
 

@@ -21,7 +21,8 @@ from walras.exchange.service.snapshots import PRIOR, plan_of, round_columns, sna
 from walras.exchange.service.timing import Timing
 from walras.exchange.store.schema import cluster, predictor
 from walras.exchange.store.statements import Statement, Transaction, given
-from walras.policies.placements import Policy, decide
+from walras.policies import placements
+from walras.policies.placements import Policy
 from walras.rounds import Clusters, Decision, Snapshot, check
 
 _SLACK = 2.0  # seconds beyond the search: to read, check and write
@@ -96,7 +97,7 @@ class RoundPlanner:
         Raises:
             WalrasError: That plan did not pass the check, either.
         """
-        decision = decide(
+        decision = placements.decide(
             taken.snapshot,
             None,
             taken.policy,

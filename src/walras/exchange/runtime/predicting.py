@@ -17,7 +17,7 @@ from walras.exchange.runtime.planning import predictor_in_force
 from walras.exchange.service import snapshot_clusters
 from walras.exchange.service.snapshots import PRIOR, TYPICAL
 from walras.exchange.store.statements import Transaction
-from walras.policies.placements import predicting
+from walras.policies import placements
 from walras.rounds import Forecast, prior
 
 _SECONDS = 20.0  # the process beside the service may have to import what predictors need first
@@ -84,7 +84,7 @@ def predicted(data: bytes) -> bytes:
         return json.dumps(_unknown(clusters, asked["typical"])).encode()
     forget = frozenset(asked["forget"])
     row = np.array([[features[name] for name in names]], np.float32)
-    found = forgetting(predicting(known, asked["typical"]), forget)(row, names, clusters)
+    found = forgetting(placements.predicting(known, asked["typical"]), forget)(row, names, clusters)
     return json.dumps(_items(found, clusters, frozenset(known.clusters) - forget)).encode()
 
 
