@@ -55,3 +55,28 @@ def test_without_the_other_tables_tasks_arrive_when_they_start(tmp_path: Path) -
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"pai_task_table\.csv: cannot be read: No such file"):
         import_trace(tmp_path, "alibaba")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"task": ("j9,w,1,Terminated,1,2,3,4,50,T4,more", *TASKS)}, "line 1 has 11 cells, not 10"),
+        ({"task": (*TASKS, "j9,w,1,Terminated,1,2,3,4,50,T4,more")}, "in line 7, saw 11"),
+        ({"task": TASKS, "instance": (*INSTANCES, "a,b,c,d,e,f,g,h,i,j")}, "in line 4, saw 10"),
+        ({"task": TASKS, "job": ("x",)}, "line 1 has 1 cells, not 6"),
+    ],
+)
+def test_lines_of_too_many_cells_are_named(
+    tmp_path: Path, table: dict[str, tuple[str, ...]], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        import_trace(_write(tmp_path, **table), "alibaba")
+
+
+def test_tasks_of_no_number_of_instances_are_refused(tmp_path: Path) -> None:
+    more = ("k1,w,x,Terminated,1,2,3,4,50,T4", "k2,w,,Terminated,1,2,3,4,50,T4")
+    found = import_trace(_write(tmp_path, task=(*TASKS, *more)), "alibaba")
+    assert [str(refusal) for refusal in found.refused] == [
+        "line 7: size is 'x', not a whole number above 0, at most 2.14748e+09",
+        "line 8: size is 'unknown', not a whole number above 0, at most 2.14748e+09",
+    ]

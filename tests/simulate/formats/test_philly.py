@@ -65,7 +65,7 @@ def test_jobs_without_attempts_or_ends_are_counted_and_broken_ones_named(tmp_pat
     assert found.trace.name == ("good", "well", "also good")
     assert dict(found.left_out) == {"never started": 1, "was still running": 1, "ran for 0 s": 1}
     assert [str(bad) for bad in found.refused] == [
-        "job 6: attempts cannot be read: Invalid isoformat string: 'yesterday'",
+        "job 6: attempts have no such times: Invalid isoformat string: 'yesterday'",
         "job 7: size is 0, not a whole number above 0",
         "job 9: is no object",
     ]
@@ -77,3 +77,17 @@ def test_what_is_no_list_is_refused(tmp_path: Path) -> None:
         path.write_text(content, encoding="utf-8")
         with pytest.raises(DataError, match=said):
             import_trace(path, "philly")
+
+
+def test_attempts_of_another_form_are_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "cluster_job_log"
+    span = ("2017-10-07 01:12:09", "2017-10-07 01:13:23")
+    jobs = [_job(f"good{k}", span) for k in range(5)]
+    jobs.append(_job("object", span) | {"attempts": {"start_time": span[0]}})
+    jobs.append(_job("text", span) | {"attempts": "abc"})
+    jobs.append(_job("bare", span) | {"attempts": [{"start_time": span[0], "end_time": span[1]}]})
+    jobs.append(_job("zones", ("2017-10-07T01:12:09+00:00", span[1])))
+    path.write_text(json.dumps(jobs), encoding="utf-8")
+    reasons = [refusal.reason for refusal in import_trace(path, "philly").refused]
+    assert all(reason.startswith("are no list of objects with") for reason in reasons[:3])
+    assert reasons[3:] == ["have no such times: start_time or end_time lacks a time zone"]

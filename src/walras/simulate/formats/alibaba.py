@@ -7,9 +7,8 @@ Source: the README of alibaba/clusterdata, cluster-trace-gpu-v2020; Weng et al.,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +78,8 @@ def read(path: Path) -> Raw:
     table = raw.table
     table["name"] = table["job_name"] + "/" + table["task_name"]
     share = raw.number("plan_gpu") * raw.number("inst_num") * _PERCENT
-    table["gpu_thousandths"] = np.ceil(share - 1e-6)
+    size = pd.Series(np.ceil(share - 1e-6), index=table.index, dtype=object)
+    table["gpu_thousandths"] = size.where(~np.isnan(share), table["inst_num"].fillna("unknown"))
     table["seconds"] = raw.number("end_time") - raw.number("start_time")
     table["submitted"] = _submitted(table, path.parent)
     return raw.without(raw.number("seconds") == 0.0, "ran for 0 s")
@@ -102,19 +102,32 @@ def _find(folder: Path, name: str) -> Path:
     return packed if packed.is_file() and not plain.is_file() else plain
 
 
-def _table(path: Path, columns: Sequence[str], **options: Any) -> Any:
-    """A table, or with ``chunksize`` its parts; a header is left out where there is one."""
+def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A table; a header is left out where there is one."""
+    return pd.concat(_parts(path, columns))
+
+
+def _parts(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """The parts of a table, one after the other."""
     try:
-        head = read_csv(path, header=None, nrows=1, dtype=object)
-        skip = int(list(head.iloc[0]) == list(columns))
-        found = read_csv(
-            path, names=list(columns), header=None, skiprows=skip, dtype=object, **options
+        head = list(read_csv(path, header=None, nrows=1, dtype=object).iloc[0])
+        if len(head) != len(columns):  # pandas would take the others for an index
+            raise ValueError(f"line 1 has {len(head)} cells, not {len(columns)}")
+        yield from read_csv(
+            path,
+            names=list(columns),
+            header=None,
+            skiprows=int(head == list(columns)),
+            dtype=object,
+            chunksize=_CHUNK,
         )
     except (OSError, ValueError, EOFError) as error:
         raise cannot_read(
-            path, reason_of(error), f"CSV of {', '.join(columns)}", "unpack the tables there"
+            path,
+            reason_of(error).strip(),
+            f"CSV of {', '.join(columns)}",
+            "correct the line, or unpack the tables there",
         ) from error
-    return found
 
 
 def _ended(table: pd.DataFrame, folder: Path) -> pd.DataFrame:
@@ -125,7 +138,7 @@ def _ended(table: pd.DataFrame, folder: Path) -> pd.DataFrame:
         return table
     wanted = table.loc[lacking, ["job_name", "task_name"]].drop_duplicates()
     parts = []
-    for chunk in _table(path, _INSTANCE, chunksize=_CHUNK):
+    for chunk in _parts(path, _INSTANCE):
         found = chunk.merge(wanted, on=["job_name", "task_name"])
         for name in ("start_time", "end_time"):
             found[name] = pd.to_numeric(found[name], errors="coerce")

@@ -24,6 +24,7 @@ COLUMNS = {
     "submitted_time": "arrival",
 }
 
+_ATTEMPT = "objects with start_time, end_time, and detail with the gpus of each machine"
 _NEVER, _RUNNING, _INSTANT = "never started", "was still running", "ran for 0 s"
 
 
@@ -48,8 +49,11 @@ def read(path: Path) -> Raw:
             continue
         try:
             row = _row(job)
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            refused.append(Refusal(number, "attempts", f"cannot be read: {error}", "job"))
+        except ValueError as error:
+            refused.append(Refusal(number, "attempts", f"have no such times: {error}", "job"))
+            continue
+        except (TypeError, KeyError, AttributeError):
+            refused.append(Refusal(number, "attempts", f"are no list of {_ATTEMPT}", "job"))
             continue
         if isinstance(row, str):
             left_out[row] = left_out.get(row, 0) + 1
@@ -72,6 +76,8 @@ def _row(job: Mapping[str, Any]) -> dict[str, Any] | str:
     for attempt in attempts:
         start, end = _moment(attempt["start_time"]), _moment(attempt["end_time"])
         if start is not None and end is not None:
+            if (start.tzinfo is None) != (end.tzinfo is None):
+                raise ValueError("start_time or end_time lacks a time zone")
             seconds += (end - start).total_seconds()
     if seconds == 0.0:
         return _INSTANT
