@@ -77,6 +77,6 @@ def test_tasks_of_no_number_of_instances_are_refused(tmp_path: Path) -> None:
     more = ("k1,w,x,Terminated,1,2,3,4,50,T4", "k2,w,,Terminated,1,2,3,4,50,T4")
     found = import_trace(_write(tmp_path, task=(*TASKS, *more)), "alibaba")
     assert [str(refusal) for refusal in found.refused] == [
-        "line 7: size is 'x', not a whole number above 0, at most 2.14748e+09",
-        "line 8: size is 'unknown', not a whole number above 0, at most 2.14748e+09",
+        "line 7: size is 'x', not a whole number above 0",
+        "line 8: size is 'unknown', not a whole number above 0",
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,7 +114,7 @@ def _parts(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         head = list(read_csv(path, header=None, nrows=1, dtype=object).iloc[0])
         if len(head) != len(columns):  # pandas would take the others for an index
             raise ValueError(f"line 1 has {len(head)} cells, not {len(columns)}")
-        yield from read_csv(
+        parts: Any = read_csv(
             path,
             names=list(columns),
             header=None,
@@ -121,6 +122,7 @@ def _parts(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
             dtype=object,
             chunksize=_CHUNK,
         )
+        yield from parts
     except (OSError, ValueError, EOFError) as error:
         raise cannot_read(
             path,
