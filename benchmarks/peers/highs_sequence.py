@@ -25,11 +25,14 @@ class Followed:
         flow: (matrices, paths) traffic on each path.
         seconds: (matrices,) CPU seconds of all threads, from the matrix to the flow.
         steps: (matrices,) steps that it reports.
+        run: (matrices,) the part of the seconds within the solver, without its arrays' way into
+            Python; all of them where this is not known.
     """
 
     flow: Floats
     seconds: Floats
     steps: npt.NDArray[np.int64]
+    run: Floats
 
 
 def follow(instance: FlowInstance, objective: str, demands: Iterable[Floats]) -> Followed:
@@ -45,13 +48,15 @@ def follow(instance: FlowInstance, objective: str, demands: Iterable[Floats]) ->
     links, pairs = instance.shape
     rows = np.arange(links, links + pairs, dtype=np.int32)
     none = np.full(pairs, -np.inf)
-    flow, seconds, steps = [], [], []
+    flow, seconds, steps, run = [], [], [], []
     for demand in demands:
         began = time.process_time()
         lower = none if program.lower is None else demand
         solver.changeRowsBounds(pairs, rows, lower, demand)
+        begun = time.process_time()
         solver.run()
+        run.append(time.process_time() - begun)
         flow.append(np.asarray(solver.getSolution().col_value)[: instance.paths])
         seconds.append(time.process_time() - began)
         steps.append(solver.getInfo().simplex_iteration_count)
-    return Followed(np.array(flow), np.array(seconds), np.array(steps))
+    return Followed(np.array(flow), np.array(seconds), np.array(steps), np.array(run))

@@ -32,7 +32,7 @@ INNER = {
     (path.stem, kernel.name)
     for path, tree in TREES.items()
     if path.is_relative_to(KERNELS)
-    for kernel in _compiled(tree, "inner")
+    for kernel in _compiled(tree, "inner", "inlined")
 }
 
 
@@ -48,7 +48,7 @@ def _calls(path: Path, tree: ast.AST) -> Iterator[str]:
             modules |= {a.asname or a.name: a.name for a in node.names}
     within = {
         id(node)
-        for kernel in _compiled(tree, "jit", "jit_in_order", "inner")
+        for kernel in _compiled(tree, "jit", "jit_in_order", "inner", "inlined")
         for node in ast.walk(kernel)
     }
     for node in ast.walk(tree):

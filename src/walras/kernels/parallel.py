@@ -29,6 +29,9 @@ jit_in_order = compiler(**{**_OPTIONS, "fastmath": False})
 # For functions that only kernels call: they have no entry from Python, and become machine code
 # within each kernel alone. A call from Python fails; a test makes sure that there is none.
 inner = linked(**_OPTIONS)
+# The same for functions of many arrays that take less than a microsecond: a call copies seven words
+# an array, which may cost more than the function itself.
+inlined = linked(forceinline=True, **_OPTIONS)
 
 
 @inner

@@ -32,6 +32,11 @@ from walras.domains.traffic_engineering.objectives import (
 )
 from walras.domains.traffic_engineering.paths import Paths
 from walras.domains.traffic_engineering.scaling import scaled_traffic
+from walras.domains.traffic_engineering.sequences import (
+    FlowSequence,
+    max_total_flow_sequence,
+    min_max_utilisation_sequence,
+)
 from walras.domains.traffic_engineering.topology import load_topology
 from walras.domains.traffic_engineering.traffic import (
     TrafficSeries,
@@ -48,6 +53,7 @@ __all__ = [
     "Baseline",
     "Evaluation",
     "Figret",
+    "FlowSequence",
     "LearnedPolicy",
     "Network",
     "Paths",
@@ -70,7 +76,9 @@ __all__ = [
     "max_min_fair",
     "max_total_flow",
     "max_total_flow_by_link",
+    "max_total_flow_sequence",
     "min_max_utilisation",
+    "min_max_utilisation_sequence",
     "pop_flow",
     "random_failures",
     "read_flows",

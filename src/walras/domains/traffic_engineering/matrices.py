@@ -38,18 +38,42 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
     if isinstance(demand, pd.DataFrame):
         demand = _by_label(demand, network, name)
     array = checks.numeric(demand, name)
-    n, names = network.nodes, network.node_names
+    n = network.nodes
     words = f"a row and a column a node of {network.name}"
     checks.shaped(array, (n, n), name, words, remedy="give the matrix of this network")
+    return _checked(array, network, name)
+
+
+def sequence(demands: npt.ArrayLike, network: Network) -> Floats:
+    """Check a (matrices, nodes, nodes) array of traffic.
+
+    Args:
+        demands: The matrices.
+        network: The network that they must fit.
+
+    Raises:
+        InputError: As :func:`traffic`.
+    """
+    of_kind(network, Network, "network")
+    array = checks.numeric(demands, "demands")
+    n, count = network.nodes, len(array) if array.ndim else 0
+    words = f"a row and a column a node of {network.name} for each matrix"
+    remedy = "give the matrices of this network, a single one as demands[None]"
+    checks.shaped(array, (count, n, n), "demands", words, remedy=remedy)
+    return _checked(array, network, "demands")
+
+
+def _checked(array: Floats, network: Network, name: str) -> Floats:
+    """One matrix or several, without a negative or infinite entry or one on the diagonal."""
 
     def where(at: tuple[int, ...]) -> str:
-        return f"{name}[{names[at[0]]}, {names[at[1]]}]"
+        return _place(name, network, at)
 
     checks.within(array, where, 0.0, remedy="replace it by 0 or by what was sent")
-    if name == "weight":
+    if name == "weight" or not np.einsum("...ii->...i", array).any():
         return array
     return checks.refuse_first(
-        np.eye(n, dtype=np.bool_) & (array != 0),
+        np.eye(network.nodes, dtype=np.bool_) & (array != 0),
         array,
         where,
         allowed="0 on the diagonal",
@@ -57,11 +81,17 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
     )
 
 
+def _place(name: str, network: Network, at: tuple[int, ...]) -> str:
+    """An entry in words: its matrix, if there are several, and the names of its nodes."""
+    names = network.node_names
+    return f"{name}[{', '.join([*map(str, at[:-2]), names[at[-2]], names[at[-1]]])}]"
+
+
 def check_joined(demand: Floats, paths: Paths) -> None:
     """Refuse demand between nodes without a path.
 
     Args:
-        demand: (nodes, nodes) checked traffic.
+        demand: (nodes, nodes) checked traffic, or (matrices, nodes, nodes).
         paths: Candidate paths.
 
     Raises:
@@ -70,11 +100,11 @@ def check_joined(demand: Floats, paths: Paths) -> None:
     lost = (demand > 0) & ~paths.joined()
     if not np.any(lost):
         return
-    at = np.unravel_index(int(np.argmax(lost)), lost.shape)
-    names = paths.network.node_names
+    at = tuple(int(k) for k in np.unravel_index(int(np.argmax(lost)), lost.shape))
+    name = "demand" if demand.ndim == 2 else "demands"
     raise InputError(
         f"no path joins these nodes (nor {int(lost.sum()) - 1} other pairs with demand)",
-        where=f"demand[{names[at[0]]}, {names[at[1]]}]",
+        where=_place(name, paths.network, at),
         allowed="demand between nodes that candidate paths join",
         remedy="te.joined_traffic(demand, paths), on the command line --joined, leaves such"
         " demands out",

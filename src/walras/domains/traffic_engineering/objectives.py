@@ -227,7 +227,7 @@ class _Case:
     @classmethod
     def of(cls, network: Network, demand: Demand, paths: Paths) -> _Case:
         """Check that the three arguments belong together."""
-        _check_network(network, paths)
+        check_network(network, paths)
         traffic = matrices.traffic(demand, network)
         matrices.check_joined(traffic, paths)
         own = paths.demands(traffic)
@@ -361,7 +361,16 @@ def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_ar
     return matrix
 
 
-def _check_network(network: Network, paths: Paths) -> None:
+def check_network(network: Network, paths: Paths) -> None:
+    """Refuse paths that belong to another network.
+
+    Args:
+        network: The network.
+        paths: Candidate paths.
+
+    Raises:
+        InputError: The network has other nodes or links.
+    """
     of_kind(network, Network, "network")
     of_kind(paths, Paths, "paths")
     if paths.network is not network and paths.network.shape_hash != network.shape_hash:

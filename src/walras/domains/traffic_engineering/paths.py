@@ -162,15 +162,16 @@ class Paths:
         return np.add.reduceat(flow, self.first[:-1])
 
     def demands(self, demand: Floats) -> Floats:
-        """Take the demands of the pairs from a matrix.
+        """Take the demands of the pairs from a matrix, or from each of several.
 
         Args:
-            demand: (nodes, nodes) traffic, checked.
+            demand: (nodes, nodes) or (matrices, nodes, nodes) traffic, checked.
 
         Returns:
-            (pairs,) demands.
+            (pairs,) or (matrices, pairs) demands.
         """
-        return np.ascontiguousarray(demand[self.source, self.target])
+        flat = demand.reshape(*demand.shape[:-2], self.network.nodes**2)
+        return np.take(flat, self.source.astype(np.int64) * self.network.nodes + self.target, -1)
 
     def joined(self) -> Bools:
         """(nodes, nodes) True where some path joins source and target."""
