@@ -1,78 +1,11 @@
-"""The dual simplex method on path programs: its ends, and its working inverse."""
+"""The dual simplex method on path programs: value and bound meet."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.kernels.paths.graphs import SEEDS
-
-from walras.kernels.paths.basis import Basis, PathProgram, first_basis
-from walras.kernels.paths.dual_simplex import follow, judge, make_work
-from walras.types import Floats
-
-
-def program(seed: int, *, scaled: bool) -> PathProgram:
-    """Pairs with one to four random paths; a path without links is each pair's last one unless
-    the capacities are scaled.
-    """
-    rng = np.random.default_rng(seed)
-    links, pairs = int(rng.integers(3, 12)), int(rng.integers(1, 12))
-    count = rng.integers(1, 5, pairs)
-    sets = [
-        [*rng.permutation(links)[: rng.integers(1, 4)]] if scaled or k < n - 1 else []
-        for n in count
-        for k in range(n)
-    ]
-    hops = np.array([len(each) for each in sets])
-    flat = np.array([e for each in sets for e in each], dtype=np.int32)
-    flat.setflags(write=False)  # as those of te.Paths
-    users = np.repeat(np.arange(len(sets), dtype=np.int32), hops)[np.argsort(flat, kind="stable")]
-    return PathProgram(
-        first=np.concatenate(([0], np.cumsum(count))),
-        pair=np.repeat(np.arange(pairs, dtype=np.int32), count),
-        pointer=np.concatenate(([0], np.cumsum(hops))),
-        links=flat,
-        user_pointer=np.concatenate(([0], np.cumsum(np.bincount(flat, minlength=links)))),
-        users=users,
-        cost=(hops == 0).astype(float),
-        perturbed=(hops == 0) + 1e-10 * hops * rng.random(len(hops)),
-        capacity=rng.choice([0.5, 1.0, 2.0], links),
-        scaled=int(scaled),
-    )
-
-
-def demands_of(case: PathProgram, seed: int, count: int = 6) -> Floats:
-    rng = np.random.default_rng(seed)
-    shape = (count, len(case.first) - 1)
-    return rng.choice([0.0, 1.0, 1.0, 2.0], shape) * rng.choice([1.0, 0.7], shape)
-
-
-def solved(case: PathProgram, demands: Floats) -> tuple[Basis, Floats, Floats]:
-    """The last basis, the values and the bounds."""
-    basis, flow = first_basis(case), np.zeros((len(demands), len(case.pair)))
-    price, pivots = np.zeros((len(demands), len(case.capacity))), np.zeros(len(demands), dtype=int)
-    follow(case, basis, demands, 10_000, make_work(case), flow, price, pivots)
-    fullest, low = np.zeros((2, len(demands)))
-    judge(case, demands, flow, price, fullest, low)
-    if not case.scaled:
-        assert fullest.max() <= 1.0 + 1e-9
-    assert flow.min() >= 0.0
-    served = np.add.reduceat(flow, case.first[:-1], axis=1)
-    assert served == pytest.approx(demands, abs=1e-9)
-    return basis, fullest if case.scaled else flow @ case.cost, low
-
-
-def working_matrix(case: PathProgram, basis: Basis) -> Floats:
-    """From its definition."""
-    k = int(basis.size[0])
-    uses = np.zeros((len(case.capacity), len(case.pair)))
-    np.add.at(uses, (case.links, np.repeat(np.arange(len(case.pair)), np.diff(case.pointer))), 1.0)
-    extra = basis.extra[case.scaled : k]
-    columns = [uses[:, extra] - uses[:, basis.key[case.pair[extra]]]]
-    if case.scaled:
-        columns.insert(0, -case.capacity[:, None])
-    return np.hstack(columns)[basis.tight[:k]]
+from tests.kernels.paths.programs import demands_of, program, solved
 
 
 @pytest.mark.parametrize("scaled", [True, False])
@@ -83,17 +16,3 @@ def test_value_and_bound_meet(scaled: bool, seed: int) -> None:
     demands = demands_of(case, seed)
     _, value, low = solved(case, demands)
     assert value == pytest.approx(low, abs=1e-9)
-
-
-@pytest.mark.parametrize("scaled", [True, False])
-@settings(max_examples=40)
-@given(seed=SEEDS)
-def test_the_working_inverse_is_one(scaled: bool, seed: int) -> None:
-    case = program(seed, scaled=scaled)
-    basis, _, _ = solved(case, demands_of(case, seed))
-    k = int(basis.size[0])
-    matrix = working_matrix(case, basis)
-    assert basis.inverse[:k, :k] @ matrix == pytest.approx(np.eye(k), abs=1e-9)
-    tight, extra = np.flatnonzero(basis.is_tight), np.flatnonzero(basis.is_extra)
-    assert sorted(basis.tight[:k]) == tight.tolist()
-    assert sorted(basis.extra[case.scaled : k]) == extra.tolist()
