@@ -46,6 +46,18 @@ class FlowSequence:
         pivots: (matrices,) pivots of the dual simplex method.
         program: The problem without its demands, for ``start=``.
         basis: The last basis, for ``start=``.
+
+    Example:
+        >>> import numpy as np
+        >>> from walras.domains import traffic_engineering as te
+        >>> net = te.Network(("a", "b", "c"), [0, 1, 0], [1, 2, 2], [10.0, 10.0, 5.0])
+        >>> paths = te.candidate_paths(net, k=2, cache=False)
+        >>> demands = np.zeros((2, 3, 3))
+        >>> demands[:, 0, 1] = [4.0, 2.0]
+        >>> found = te.min_max_utilisation_sequence(net, demands, paths)
+        >>> len(found), found.value, found.price.round(3)
+        (2, array([0.4, 0.2]), array([[0.1, 0. , 0. ],
+               [0.1, 0. , 0. ]]))
     """
 
     objective: Objective
@@ -80,8 +92,9 @@ def min_max_utilisation_sequence(
     """Minimise the largest link utilisation for one traffic matrix after the other.
 
     The problem is that of :func:`min_max_utilisation`, for each matrix; a matrix of zeros has the
-    value 0. On networks with few tight links a matrix takes microseconds. Source: Dantzig and
-    Van Slyke, 1967 (generalised upper bounding).
+    value 0. On small networks with few tight links a matrix takes microseconds. The gap is a few
+    1e-10 at most, unless rounding or the largest number of pivots ends a solve before; each flow
+    serves all demands in any case. Source: Dantzig and Van Slyke, 1967 (generalised upper bounds).
 
     Args:
         network: The network.
@@ -103,7 +116,7 @@ def min_max_utilisation_sequence(
         >>> demands = np.zeros((2, 3, 3))
         >>> demands[:, 0, 1], demands[:, 0, 2], demands[:, 1, 2] = 4.0, [8.0, 2.0], 3.0
         >>> found = te.min_max_utilisation_sequence(net, demands, paths)
-        >>> found.value.round(3), found.gap.max() <= 1e-12
+        >>> found.value.round(3), found.gap.max() <= 1e-9
         (array([0.8, 0.4]), np.True_)
         >>> later = te.min_max_utilisation_sequence(net, demands[:1], paths, start=found)
         >>> later.value.round(3)
@@ -139,7 +152,7 @@ def max_total_flow_sequence(
         >>> paths = te.candidate_paths(net, k=2, cache=False)
         >>> demands = np.array([[[0, 9, 9], [0, 0, 9], [0, 0, 0]]])
         >>> te.max_total_flow_sequence(net, demands, paths).value
-        array([23.])
+        array([24.])
     """
     return _Sequence.of(network, demands, paths).solved("total", start)
 
