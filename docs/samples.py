@@ -33,6 +33,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from walras.cli.main import COMMANDS
+
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(
     r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", re.MULTILINE | re.DOTALL
@@ -45,13 +47,9 @@ _HEAD, _TAIL = 7, 9  # lines of a long output that are written
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
-        "walras.cli.exchange.agent",
-        "walras.cli.learn",
-        "walras.cli.match",
-        "walras.cli.network",
-        "walras.cli.simulate.app",
-        "walras.cli.solve",
-        "walras.exchange.api.server",
+        *{command.target.partition(":")[0] for command in COMMANDS.values()},
+        "walras.exchange.api.http",  # of a service
+        "walras.exchange.runtime.service",
     ]
 )
 
