@@ -12,8 +12,9 @@ import torch
 from walras.demo import precompile as warm
 from walras.kernels.matching import derivatives as match_pull_back
 from walras.kernels.matching import relaxed as match_relaxed
+from walras.kernels.matching import rounds
 from walras.learn import implicit_gradient
-from walras.matching import relaxed_match
+from walras.matching import match, relaxed_match
 
 KERNELS = (match_relaxed._run, match_pull_back._pull)
 
@@ -28,6 +29,14 @@ def test_compiling_leaves_kernels_that_a_later_run_finds() -> None:
     relaxed = relaxed_match(np.full(shape, 0.5), np.full(shape, 0.9), 0.8)
     implicit_gradient(relaxed, torch.ones(shape, dtype=torch.float64))
     assert [list(kernel.signatures) for kernel in KERNELS] == known  # training needs no others
+
+
+def test_the_part_for_placing_leaves_what_a_matching_needs() -> None:
+    warm.compile_kernels("placing")
+    known = list(rounds._run_apart.signatures)
+    assert known
+    match(np.full((3, 8), 0.5), np.full((3, 8), 0.9))
+    assert list(rounds._run_apart.signatures) == known
 
 
 def test_the_process_runs_beside_and_ends_with_the_body(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,3 +116,20 @@ def test_a_full_disk_does_not_stop_a_kernel(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(thrice._cache._impl.locator, "ensure_cache_path", full)
     assert thrice(2) == 6
+
+
+def test_a_kernel_called_by_a_kernel_has_no_machine_code_of_its_own() -> None:
+    assert _calling(2.0) == 5.0
+    assert _called.signatures == []
+    assert _called(3.0) == 6.0
+    assert len(_called.signatures) == 1
+
+
+@compiling.compiler()
+def _called(x: float) -> float:
+    return 2.0 * x
+
+
+@compiling.compiler()
+def _calling(x: float) -> float:
+    return float(_called(x)) + 1.0

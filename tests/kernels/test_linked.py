@@ -42,3 +42,19 @@ def test_no_machine_code_is_made_of_them_by_themselves() -> None:
 def test_a_call_from_python_is_an_error() -> None:
     with pytest.raises(TypeError, match="not tuple"):
         _square(3.0)
+
+
+@linked()
+def _next(k: int) -> int:
+    return k + 1
+
+
+def test_constants_and_short_integers_share_one_version() -> None:
+    kernel = nb.njit(lambda x, k: _next(3) + _next(x[0]) + _next(k))
+    assert kernel(np.array([5], dtype=np.int32), 7) == 18
+    assert _next.signatures == [(nb.int64,)]
+
+
+def test_an_integer_of_32_bits_does_not_overflow_within() -> None:
+    kernel = nb.njit(lambda x: _next(x[0]))
+    assert kernel(np.array([2**31 - 1], dtype=np.int32)) == 2**31

@@ -16,6 +16,7 @@ import numpy as np
 from walras.kernels.compiling import cache_of
 from walras.kernels.matching import derivatives as match_pull_back
 from walras.kernels.matching import relaxed as match_relaxed
+from walras.matching import match
 
 _COMMAND = (sys.executable, "-m", "walras.demo.precompile")
 
@@ -53,18 +54,30 @@ def _started() -> subprocess.Popen[bytes] | None:
         return None
 
 
-def compile_kernels() -> None:
-    """Small problems that need what the demo needs after its first matching."""
+def compile_kernels(of: str = "") -> None:
+    """Small problems that need what the demo needs: after its first matching, or all of a kind.
+
+    Args:
+        of: ``placing`` or ``sharing``, as ``./dev setup`` compiles them, at once on two cores.
+    """
+    if of != "sharing":
+        _placing(matching=of == "placing")
+    if of != "placing":
+        # Imported here: it takes longer than what placing needs.
+        from walras.demo.scheduling import warm_up  # noqa: PLC0415
+
+        warm_up(None, lambda progress: False)
+
+
+def _placing(*, matching: bool) -> None:
     rng = np.random.default_rng(0)
     t, a = rng.lognormal(size=(1, 3, 5)), rng.uniform(0.6, 1.0, (1, 3, 5))
+    if matching:
+        match(t[0], a[0])
     floor, law = np.array([0.8]), np.array([1.0, 0.02, 0.005, 10.0])
     x, _ = match_relaxed.solve_relaxed(t, a, floor, law, 20.0, 0.01, 1e-9, None, 1)
     match_pull_back.pull_back(t, a, floor, law, 20.0, 0.01, x, rng.normal(size=x.shape), 1)
-    # Imported here: it takes longer than what stands above.
-    from walras.demo.scheduling import warm_up  # noqa: PLC0415
-
-    warm_up(None, lambda progress: False)
 
 
 if __name__ == "__main__":
-    compile_kernels()
+    compile_kernels(*sys.argv[1:])

@@ -19,6 +19,8 @@ from typing import Any
 
 import numba as nb
 
+from walras.kernels.linked import KernelCompiler, linked
+
 # plus the user's number: name of the folder among the temporary files
 TEMPORARY = "walras-kernels-"
 
@@ -26,12 +28,19 @@ TEMPORARY = "walras-kernels-"
 def compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that compiles a function by ``numba.njit`` with options, and caches it.
 
-    It has an entry from Python, and none from C, which nothing needs.
+    It has an entry from Python, and none from C, which nothing needs. A kernel that calls it takes
+    in its intermediate code, as that of :func:`walras.kernels.linked.linked`.
     """
-    options = {"no_cfunc_wrapper": True, **options}
+    taken_in = linked(**options)
+    options = {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler, **options}
     cached, uncached = nb.njit(cache=True, **options), nb.njit(**options)
 
     def compiled(function: Callable[..., Any]) -> Any:
+        kernel, inner = with_entry(function), taken_in(function)
+        kernel.get_call_template, kernel.get_overload = inner.get_call_template, inner.get_overload
+        return kernel
+
+    def with_entry(function: Callable[..., Any]) -> Any:
         try:
             return _careful(cached(function))
         except RuntimeError:  # numba found no folder

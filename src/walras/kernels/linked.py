@@ -7,18 +7,24 @@ What is compiled here stays LLVM's intermediate code, which is optimised once, w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numba as nb
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.typed_passes import AnnotateTypes, NativeLowering
 
+from walras.kernels.ownership import BorrowOnly, PlainFlags
+
 
 class _Linkable(JITCodeLibrary):  # type: ignore[misc]
     """Intermediate code with what it calls, to be linked into a kernel's."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
         pass
@@ -56,13 +62,28 @@ class _AfterLowering(AnalysisPass):  # type: ignore[misc]
         return False
 
 
-class _Compiler(CompilerBase):  # type: ignore[misc]
-    """numba's, without its last steps."""
+class KernelCompiler(CompilerBase):  # type: ignore[misc]
+    """numba's, for functions that may only borrow the arrays they are given."""
+
+    def _compile_core(self) -> Any:
+        self.state.flags = PlainFlags(self.state.flags)
+        return super()._compile_core()
 
     def define_pipelines(self) -> list[PassManager]:
-        """numba's passes, and the two around the lowering."""
+        """numba's passes, and the one that tells what a function owns."""
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        steps.add_pass_after(_BeforeLowering, AnnotateTypes)
+        steps.add_pass_after(BorrowOnly, AnnotateTypes)
+        steps.finalize()
+        return [steps]
+
+
+class _LinkedCompiler(KernelCompiler):
+    """Without numba's last steps."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """The passes of a kernel, and the two around the lowering."""
+        (steps,) = super().define_pipelines()
+        steps.add_pass_after(_BeforeLowering, BorrowOnly)
         steps.add_pass_after(_AfterLowering, NativeLowering)
         steps.finalize()
         return [steps]
@@ -71,9 +92,29 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 def linked(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that compiles a function by ``numba.njit`` with options, for kernels alone.
 
-    It is compiled again in each process that compiles a kernel that calls it.
+    It is compiled again in each process that compiles a kernel that calls it; once for each width
+    of floats, and once for all widths of signed integers and for constants.
     """
-    made: Callable[[Callable[..., Any]], Any] = nb.njit(
-        pipeline_class=_Compiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options
+    made = nb.njit(
+        pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options
     )
-    return made
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        taken_in = made(function)
+        resolve = taken_in.get_call_template
+
+        def resolved(args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+            return resolve(
+                tuple(map(_common, args)), {name: _common(arg) for name, arg in named.items()}
+            )
+
+        taken_in.get_call_template = resolved
+        return taken_in
+
+    return compiled
+
+
+def _common(type_: Any) -> Any:
+    """The type that an argument is handed on as: that of a variable, of 64 bits if an integer."""
+    plain = types.unliteral(type_)
+    return types.int64 if isinstance(plain, types.Integer) and plain.signed else plain

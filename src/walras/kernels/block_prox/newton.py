@@ -231,6 +231,14 @@ def _forget(kind: npt.NDArray[np.int8], p: Floats) -> None:
 
 
 @inner
+def _endless(p: Floats) -> bool:
+    largest = 0.0
+    for k in range(len(p)):
+        largest = max(largest, abs(p[k]))
+    return largest > ENDLESS
+
+
+@inner
 def _newton(
     low: int,
     high: int,
@@ -258,7 +266,7 @@ def _newton(
     h, c, scratch = work[4:7], work[7:10], work[12]
     _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
     error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
-    if error > tolerance and np.max(np.abs(p)) > ENDLESS:  # left over from an infeasible bound
+    if error > tolerance and _endless(p):  # left over from an infeasible bound
         _forget(kind, p)
         _sums(low, high, local, v, s, x_lower, x_upper, p, f, h, scratch)
         error = _gradient(f, p, kind, weight, parameter, lower, upper, softness, h, g, free, sense)
@@ -296,7 +304,7 @@ def _newton(
             if not after < -_OVERSHOT * before or share < _LEAST_SHARE:
                 break
             share *= max(before / (before - after), 0.1)
-    cycles = error > max(tolerance, ROUNDED) and np.max(np.abs(p)) <= ENDLESS
+    cycles = error > max(tolerance, ROUNDED) and not _endless(p)
     if cycles and high - low <= _NARROW:
         nested(
             low, local, v, s, x_lower, x_upper, kind, weight, parameter, lower, upper, softness, p
@@ -451,10 +459,11 @@ def _solve_groups(
     shift: Floats,
     price: Floats,
     x: Floats,
+    work: Floats,
+    free: Bools,
+    sense: npt.NDArray[np.int8],
 ) -> tuple[float, float]:
     rows = local.shape[0]
-    work = np.zeros((13, 5))
-    free, sense = np.zeros(rows, np.bool_), np.zeros(rows, np.int8)
     value, slope = 0.0, 0.0
     for j in range(first, last):
         low, high, p = ptr[j], ptr[j + 1], price[j]
@@ -553,5 +562,8 @@ def solve_groups(
         shift,
         price,
         x,
+        np.zeros((13, 5)),
+        np.zeros(len(local), dtype=np.bool_),
+        np.zeros(len(local), dtype=np.int8),
     )
     return float(value), float(slope)

@@ -16,6 +16,7 @@ import numpy as np
 
 from walras.kernels.matching.local_search import tally
 from walras.kernels.parallel import inner, jit
+from walras.kernels.room import filled_ints, floats, ints
 from walras.types import Floats, Ints
 
 _LEAST = 1e-12  # least gain of a change, as a share of tau
@@ -61,8 +62,7 @@ def leave(lists: Lists, j: int, i: int) -> None:
 def listed(x: Ints, clusters: int) -> Lists:
     """The lists of a placement."""
     n = len(x)
-    lists = Lists(np.empty(clusters, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
-    lists.first[:] = -1
+    lists = Lists(filled_ints(clusters, -1), ints(n), ints(n))
     for j in range(n):
         enter(lists, j, x[j])
     return lists
@@ -169,7 +169,7 @@ def balance(
         The remaining sum: 0 if every load is within ``tau`` and no success is missing.
     """
     n, m = t.shape
-    total, count = np.empty(m), np.empty(m, dtype=np.int32)
+    total, count = floats(m), ints(m)
     lists = listed(x, m)
     missing = goal - tally(t, a, x, total, count)
     for _ in range(sweeps):
@@ -233,7 +233,7 @@ def anneal(
         The remaining sum, as for :func:`balance`.
     """
     n, m = t.shape
-    total, count = np.empty(m), np.empty(m, dtype=np.int32)
+    total, count = floats(m), ints(m)
     lists = listed(x, m)
     missing = goal - tally(t, a, x, total, count)
     state, heat = (seed * 2654435761 + 12345) % 2147483648, hot

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walras.kernels.parallel import inner
+from walras.kernels.room import filled_floats, filled_ints, float_table, floats, int_table, ints
 from walras.types import Floats, Ints
 
 _ROUNDING = 1e-12
@@ -72,23 +73,23 @@ class Tree(NamedTuple):
 def make_tree(n: int, m: int) -> Tree:
     """Scratch space for n tasks on m clusters."""
     return Tree(
-        np.empty((n, m)),
-        np.empty((n, m)),
-        np.empty((n, m)),
-        np.empty((n, m), dtype=np.int32),
-        np.empty(n, dtype=np.int32),
-        np.zeros(n + 1, dtype=np.int32),
-        np.empty(n + 1),
-        np.empty(n + 1),
-        np.empty(n, dtype=np.int32),
-        np.empty(n + 1, dtype=np.int32),
-        np.empty(n + 1),
-        np.empty(n + 1),
-        np.empty(m),
-        np.empty(m, dtype=np.int32),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m, dtype=np.int32),
+        float_table(n, m),
+        float_table(n, m),
+        float_table(n, m),
+        int_table(n, m),
+        ints(n),
+        filled_ints(n + 1, 0),
+        floats(n + 1),
+        floats(n + 1),
+        ints(n),
+        ints(n + 1),
+        floats(n + 1),
+        floats(n + 1),
+        floats(m),
+        ints(m),
+        floats(m),
+        floats(m),
+        ints(m),
     )
 
 
@@ -123,7 +124,7 @@ def ascend(
     It stops when q reaches ``cut``. The best lam and nu are left in the tree.
     """
     n, m = t.shape
-    potential, lam, nu = np.zeros(m), np.empty(m), np.zeros(m)
+    potential, lam, nu = filled_floats(m, 0.0), floats(m), filled_floats(m, 0.0)
     load, used = tree.load, tree.count
     mu, best, best_mu = 0.0, -np.inf, 0.0
     for step in range(steps):

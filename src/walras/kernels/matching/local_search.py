@@ -11,9 +11,8 @@ step takes the best of these changes.
 
 from __future__ import annotations
 
-import numpy as np
-
 from walras.kernels.parallel import copy, inner, jit
+from walras.kernels.room import floats, ints
 from walras.types import Floats, Ints
 
 _LEAST = 1e-12  # least gain of a step, as a share of F
@@ -162,8 +161,8 @@ def improve(
         F at the end.
     """
     m = t.shape[1]
-    total, count = np.empty(m), np.empty(m, dtype=np.int32)
-    who, load = np.empty(3, dtype=np.int32), np.empty(3)
+    total, count = floats(m), ints(m)
+    who, load = ints(3), floats(3)
     reached = tally(t, a, x, total, count)
     value = cost_of(zeta, total, count, reached, goal, price)
     for _ in range(steps):
@@ -218,7 +217,7 @@ def search(
     """
     n, m = t.shape
     value = improve(t, a, zeta, goal, price, x, steps)
-    trial = np.empty_like(x)
+    trial = ints(len(x))
     state = (seed * 2654435761 + 12345) % 2147483648
     for k in range(rounds):
         if value <= target:

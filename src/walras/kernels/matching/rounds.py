@@ -10,6 +10,7 @@ import numpy as np
 from walras.kernels.matching.exact import Tree, arrange, ascend, branch, cut_below, make_tree
 from walras.kernels.matching.local_search import cost_of, improve, tally
 from walras.kernels.parallel import copy, inner, jit, map_runs
+from walras.kernels.room import filled_ints, float_table, floats, ints
 from walras.types import Floats, Ints, Longs
 
 HARD = 1e300  # price of a hard floor; an infinite one would turn 0 * P into NaN
@@ -51,8 +52,8 @@ def _start(
     Returns its F. If no search meets a hard floor, it is the safest placement.
     """
     n, m = t.shape
-    trial, value = np.empty(n, dtype=np.int32), np.inf
-    total, count = np.empty(m), np.empty(m, dtype=np.int32)
+    trial, value = ints(n), np.inf
+    total, count = floats(m), ints(m)
     soft = min(price, max(_SOFT * scale / n, 2.0 * mu))
     for kind in range(kinds + 1):
         for j in range(n):
@@ -114,7 +115,7 @@ def _solve_apart(
 def most_tasks(t: Floats, zeta: Floats, cut: float) -> Ints:
     """(clusters,) largest number of tasks that can run together within makespan ``cut``."""
     n, m = t.shape
-    most = np.zeros(m, dtype=np.int32)
+    most: Ints = filled_ints(m, 0)
     for i in range(m):
         shortest, total = np.sort(t[:, i]), 0.0
         for k in range(n):
@@ -162,7 +163,7 @@ def _solve_together(
     If stopped at ``limit``, it has no bound.
     """
     n, m = t.shape
-    scaled, scale = np.empty_like(t), _even_load(t)
+    scaled, scale = float_table(n, m), _even_load(t)
     counts, even = tree.cap, min(n, n // m + 1)
     for i in range(m):
         counts[i] = even
@@ -172,7 +173,7 @@ def _solve_together(
     _, mu = ascend(scaled, a, counts, False, goal, price, scale, _ASCENT // 4, np.inf, tree)
     upper = _start(t, a, zeta, goal, price, scale, mu, 3, best, tree)
     most = most_tasks(t, zeta, upper * (1.0 + 1e-9))
-    least = np.empty(m, dtype=np.int32)
+    least = ints(m)
     all_most = 0
     for i in range(m):
         all_most += most[i]
@@ -337,7 +338,7 @@ def _improve_run(
     n = t.shape[1]
     for b in range(first, last):
         # Directly, and through placements that miss a little of the floor; the better one is kept.
-        around = np.empty_like(x[b])
+        around = ints(n)
         copy(x[b], around)
         soft = min(price[b], _SOFT * _even_load(t[b]) / n)
         improve(t[b], a[b], zeta, goal[b], soft, around, 20 * n)
