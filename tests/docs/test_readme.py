@@ -74,7 +74,7 @@ def test_peers_that_are_a_method_are_listed_once_they_were_measured(
 
 
 def test_studies_say_what_their_rows_say(measurements: ModuleType) -> None:
-    jobs, machines, shards = measurements.studies()
+    jobs, machines, shards, traffic = measurements.studies()
     row = next(
         json.loads(line)
         for line in (ROOT / "benchmarks/results/few-types.jsonl").read_text().splitlines()
@@ -88,6 +88,12 @@ def test_studies_say_what_their_rows_say(measurements: ModuleType) -> None:
     page = (ROOT / "benchmarks/results/balancing_at_scale/rounds.md").read_text()
     gaps = [float(line.split("|")[7]) for line in page.splitlines() if line.startswith("| whole")]
     assert f"at most {max(gaps):.2f} %" in shards.measured
+    kept = (ROOT / "benchmarks/results/traffic-sequence.jsonl").read_text().splitlines()
+    asked = ('"study": "utilisation"', '"sequence, last basis"')
+    ours = [json.loads(line) for line in kept if all(part in line for part in asked)]
+    assert len(ours) == 3
+    assert traffic.met == all(r["off"] <= 1e-9 and r["times HiGHS"] <= 0.1 for r in ours)
+    assert f"{max(r['times HiGHS'] for r in ours):.3f} of its CPU time" in traffic.measured
 
 
 def test_of_several_versions_the_one_of_most_records_counts(measurements: ModuleType) -> None:
