@@ -90,16 +90,17 @@ def _find(problem: Separable) -> Structure:
     limiting = _limiting_rows(problem, negative)
     packing = limiting & (problem.rows.lower <= 0)
     cap, coefficient = _caps(problem, limiting)
-    curved, low = problem.quadratic > 0, problem.lower != 0
-    exempt = np.isfinite(problem.upper) | curved
+    lower, upper, quadratic = map(_thin, (problem.lower, problem.upper, problem.quadratic))
+    curved, low = quadratic > 0, lower != 0
+    exempt = np.array(np.broadcast_to(np.isfinite(upper) | curved, problem.entries))
     kind = 2 - (exempt | low).view(np.int8)
-    kind[problem.lower == problem.upper] = 0
+    kind[np.broadcast_to(lower == upper, problem.entries)] = 0
     free, free_scalars, columns = _free_columns(problem)
     holds_free = np.zeros(problem.rows.count, dtype=bool)
     if columns is not None:
         holds_free[columns.indices] = True
     least, term = _least_terms(problem, _reach(problem, cap, coefficient))
-    half_open = np.isinf(problem.lower) != np.isinf(problem.upper)
+    half_open = np.isinf(lower) != np.isinf(upper)
     return Structure(
         limiting=limiting,
         packing=packing,
@@ -107,7 +108,7 @@ def _find(problem: Separable) -> Structure:
         coefficient=coefficient,
         negative=negative,
         exempt=exempt,
-        moved=np.flatnonzero(curved | low),
+        moved=np.flatnonzero(np.broadcast_to(curved | low, problem.entries)),
         open_rows=_open_rows(problem, packing, cap, kind),
         homogeneous=not (
             np.any(problem.cost) or np.any(problem.quadratic) or np.any(problem.rows.utility)
@@ -124,9 +125,14 @@ def _find(problem: Separable) -> Structure:
     )
 
 
+def _thin(values: Floats) -> Floats:
+    """(1,) of an array that repeats one number without storing it; another array as it is."""
+    return values[:1] if values.strides == (0,) else values
+
+
 def _reach(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     """(entries,) largest value of each entry by its bounds and its packing row, at most one."""
-    own = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+    own = np.maximum(np.abs(_thin(problem.lower)), np.abs(_thin(problem.upper)))
     reach = np.minimum(np.minimum(own, _held(problem, cap, coefficient)), 1.0)
     return np.where(reach > 0, reach, 1.0)
 
@@ -177,8 +183,9 @@ def _open_rows(
 
 def _free_columns(problem: Separable) -> tuple[Longs, Longs, sp.csc_array | None]:
     """The unbounded entries and scalars, and their columns."""
-    unbounded = np.isinf(problem.lower) & np.isinf(problem.upper) & (problem.quadratic == 0)
-    free = np.flatnonzero(unbounded)
+    lower, upper, quadratic = map(_thin, (problem.lower, problem.upper, problem.quadratic))
+    unbounded = np.isinf(lower) & np.isinf(upper) & (quadratic == 0)
+    free = np.flatnonzero(np.broadcast_to(unbounded, problem.entries))
     scalars = np.flatnonzero(np.isinf(problem.scalar_lower) & np.isinf(problem.scalar_upper))
     if not len(free) and not len(scalars):
         return free, scalars, None
@@ -212,7 +219,9 @@ def own_limit(problem: Separable, shape: Structure, entries: Longs | slice = ALL
 
 def _held(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     """The room that packing rows leave to the entries that they cap; ``inf`` for others."""
-    out = np.full(len(cap), np.inf)
     held = cap >= 0
+    if np.all(held):
+        return np.asarray(problem.rows.upper[cap] / coefficient)
+    out = np.full(len(cap), np.inf)
     out[held] = problem.rows.upper[cap[held]] / coefficient[held]
     return out
