@@ -73,7 +73,7 @@ def test_published_cells_come_out() -> None:
         return found.makespan, float(found.completion.mean()), found.used
 
     ours = {name: played(made()) for name, made in POLICIES.items()}
-    for name, off in (("gandiva_fair", 5e-5), ("max_min_fairness", 1e-3)):
+    for name, off in (("gandiva_fair", 5e-5), ("max_min_fairness", 6e-4)):
         makespan, completion, used = ours[name]
         row = table.loc[name]
         assert round(makespan) == row["makespan_s"]

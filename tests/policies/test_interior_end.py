@@ -89,6 +89,8 @@ def test_what_clarabel_does_not_prove_is_the_centre() -> None:
     speed, one = np.ones((3, 1)), np.ones(3, np.int64)
     worth, workers = np.array([1e-9, 1.0, 1e9]), np.array([1])
     found = interior_max_min(speed, worth, one, workers)
+    centre = central_max_min(speed, worth, one, workers, np.full(3, -1), np.zeros((0, 0, 1)))
+    assert found.time.tolist() == centre.time.tolist()
     assert found.value == pytest.approx(1 / (1e9 + 1 + 1e-9), rel=1e-6)
     assert found.value == pytest.approx(found.bound, rel=1e-6)
 

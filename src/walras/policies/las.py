@@ -30,11 +30,12 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     section 4.1.
 
     Many shares have the best least service, and which of them are taken decides how long jobs take.
-    Without sharing they are those where an interior-point method ends, Clarabel's at a gap of 1e-8:
-    such an end is what the published runs took, and it gives their mean completion times. With
-    sharing they are the analytic centre of the best shares, which jobs that are alike have alike,
-    so that its cost does not grow with all pairs of jobs. As in the published program, each pair of
-    jobs of one size may have time on each type. Where it does not run, that time is left free.
+    Without sharing they are those where an interior-point method ends, Clarabel's at a gap of 1e-8.
+    The published runs took such an end, and at low loads it gives their mean completion times. With
+    sharing they are the analytic centre of the best shares. There, jobs that are alike have alike
+    shares, so that the cost of a decision does not grow with all pairs of jobs. As in the published
+    program, each pair of jobs of one size may have time on each type. Where it does not run, that
+    time is left free.
 
     Args:
         by_speed: Whether the policy knows speeds.

@@ -65,7 +65,7 @@ def test_jobs_without_attempts_or_ends_are_counted_and_broken_ones_named(tmp_pat
     assert found.trace.name == ("good", "well", "also good")
     assert dict(found.left_out) == {"never started": 1, "was still running": 1, "ran for 0 s": 1}
     assert [str(bad) for bad in found.refused] == [
-        "job 6: attempts have no such times: Invalid isoformat string: 'yesterday'",
+        "job 6: attempts have times that cannot be read: Invalid isoformat string: 'yesterday'",
         "job 7: size is 0, not a whole number above 0",
         "job 9: is no object",
     ]
@@ -89,5 +89,7 @@ def test_attempts_of_another_form_are_refused_in_words(tmp_path: Path) -> None:
     jobs.append(_job("zones", ("2017-10-07T01:12:09+00:00", span[1])))
     path.write_text(json.dumps(jobs), encoding="utf-8")
     reasons = [refusal.reason for refusal in import_trace(path, "philly").refused]
-    assert all(reason.startswith("are no list of objects with") for reason in reasons[:3])
-    assert reasons[3:] == ["have no such times: start_time or end_time lacks a time zone"]
+    assert all(reason.startswith("are not a list of objects with") for reason in reasons[:3])
+    assert reasons[3:] == [
+        "have times that cannot be read: start_time or end_time lacks a time zone"
+    ]

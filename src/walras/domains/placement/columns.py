@@ -28,7 +28,7 @@ _ENOUGH = 1e-7  # of a pattern's worth above a node's price, relative, from whic
 _KEPT = 0.7  # share of the best prices so far in those that a bound is looked for at
 _FEW = 64  # kinds of nodes up to which a pattern is tried on each
 _PLACED = 5000  # nodes of a placement of which the patterns are taken
-_STEEP = 1e-4  # what an item without value counts, so that patterns hold those, too
+_LEAST = 1e-4  # value that the worth of types of less is compared with, to be above rounding
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class Columns:
     def search(self, price: Floats, node_price: Floats, state: State) -> int:
         """Look for patterns worth more than the nodes' prices; returns how many were added."""
         worth = self.types.value - price
-        worth = np.where(worth > _ENOUGH * np.maximum(self.types.value, _STEEP), worth, 0.0)
+        worth = np.where(worth > _ENOUGH * np.maximum(self.types.value, _LEAST), worth, 0.0)
         added = 0
         for k in range(len(self.kinds.count)):
             limit = np.where(self.fits[k], self.count, 0).astype(np.int32)

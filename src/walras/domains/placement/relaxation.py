@@ -165,8 +165,9 @@ def _of_kind(
 ) -> _Part:
     """Rows: resources, groups, GPUs of each level, requests of each size.
 
-    Rows of the whole program limit the types' numbers. Limits of columns beside them would take a
-    share of the rows' prices, so that only a program without such rows limits its columns.
+    The program over all kinds limits the types' numbers by rows. Limits on its columns as well
+    would take a share of the rows' prices. The program of one node has no such rows, and limits its
+    columns.
     """
     count, device = float(kinds.count[k]), kinds.machines.device[k]
     left = kinds.machines.left[k]

@@ -48,7 +48,10 @@ _MANY_USEFUL = 2.5  # useful entries for each task from which HiGHS would not en
 def assign(
     problem: Separable, tasks: Tasks, settings: Settings, options: IntegerOptions
 ) -> Iterate:
-    """Solve a generalised assignment. The clock of a time limit starts when kernels are compiled.
+    """Solve a generalised assignment.
+
+    The clock of a time limit starts after the kernels are compiled. Where no assignment is known at
+    its end, the search goes on for up to two seconds.
 
     Args:
         problem: The problem.

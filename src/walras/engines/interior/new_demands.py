@@ -78,8 +78,8 @@ def _centred(
     """(blocks, slots) local prices on the central path, and whether each block has one.
 
     Rows with theta = 0 stay as they are. The steps are relative to the prices, whose sizes may
-    differ by many decades. A block whose rows cannot hold has no centre. The function is
-    self-concordant: a decrement below one proves that there is a centre.
+    differ by many decades. A block whose rows cannot hold has no centre. Where targets are at
+    least mu, the function is self-concordant, and a decrement below one proves that there is one.
 
     Args:
         a: (k, slots) local coefficients of the columns.

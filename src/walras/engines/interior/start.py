@@ -269,7 +269,7 @@ def _most(form: Form) -> float:
     if len(form.e) != 1 or np.any(form.c) or np.any(form.h) or np.any(form.kind > Utility.NONE):
         return np.inf
     upper = form.problem.scalar_upper
-    return float(abs(form.e[0]) * upper[0]) if len(upper) else np.inf
+    return float(abs(form.e[0] * upper[0])) if len(upper) else np.inf
 
 
 def _balanced(form: Form, p: Floats) -> Floats:

@@ -50,10 +50,12 @@ def read(path: Path) -> Raw:
         try:
             row = _row(job)
         except ValueError as error:
-            refused.append(Refusal(number, "attempts", f"have no such times: {error}", "job"))
+            refused.append(
+                Refusal(number, "attempts", f"have times that cannot be read: {error}", "job")
+            )
             continue
         except (TypeError, KeyError, AttributeError):
-            refused.append(Refusal(number, "attempts", f"are no list of {_ATTEMPT}", "job"))
+            refused.append(Refusal(number, "attempts", f"are not a list of {_ATTEMPT}", "job"))
             continue
         if isinstance(row, str):
             left_out[row] = left_out.get(row, 0) + 1
