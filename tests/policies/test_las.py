@@ -57,3 +57,15 @@ def test_pairs_raise_the_least_service_to_its_best(seed: int, engine: str | None
 def test_sharing_needs_speeds() -> None:
     with pytest.raises(InputError, match="without by_speed"):
         las(sharing=True)
+
+
+@pytest.mark.parametrize(("by_speed", "sharing"), [(False, False), (True, False), (True, True)])
+def test_weights_of_any_size_give_numbers(by_speed: bool, sharing: bool) -> None:
+    """Services are equal by weight, so that the heavy job has all of its best worker."""
+    jobs = JobsSnapshot.of(
+        ["a", "b"], speed=[[3.0, 1.0], [1.0, 1.0]], workers=[1, 1], weight=[1e-100, 1e100]
+    )
+    shares = las(by_speed, sharing)(jobs)
+    assert not check(jobs, shares)
+    assert shares.time[1].sum() == pytest.approx(1.0, abs=1e-5)
+    assert shares.value * 1e100 == pytest.approx(1.0, rel=1e-6)

@@ -9,8 +9,10 @@ import pytest
 from tests.policies.drawn import random_jobs
 
 from walras import InputError
+from walras.policies import las, leximin, max_min
 from walras.policies.objectives import OBJECTIVES
 from walras.rounds import JobsSnapshot, check
+from walras.simulate.time_shared import Policy
 from walras.solving import solve
 
 
@@ -60,3 +62,21 @@ def test_no_jobs_and_bad_tolerances() -> None:
     assert len(OBJECTIVES["makespan"]()(none)) == 0
     with pytest.raises(InputError, match="tolerance"):
         OBJECTIVES["max_min"](tolerance=-1.0)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        las(),
+        las(by_speed=True),
+        las(by_speed=True, sharing=True),
+        max_min(),
+        max_min(by_speed=False),
+        leximin(),
+        leximin(False),
+    ],
+)
+def test_a_job_that_runs_nowhere_is_named(policy: Policy) -> None:
+    jobs = JobsSnapshot.of(["a", "b"], speed=[[3.0, 1.0], [0.0, 0.0]], workers=[1, 1])
+    with pytest.raises(InputError, match=r"job 1 \(b\): runs on no type"):
+        policy(jobs)

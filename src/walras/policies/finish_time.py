@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.errors import InputError
 from walras.policies.central import central_ratio
-from walras.policies.solved import needs_speeds
+from walras.policies.solved import needs_speeds, needs_types
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats
@@ -74,15 +73,7 @@ def finish_time_fairness(by_speed: bool = True, sharing: bool = False) -> Policy
 
 
 def _speed(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
-    runs = snapshot.fits.any(axis=1)
-    if not runs.all():
-        job = int(np.argmin(runs))
-        raise InputError(
-            "runs on no type of worker that is up",
-            where=f"job {job} ({snapshot.name[job]})",
-            allowed="at least one type with a positive speed and enough workers",
-            remedy="remove the job, or add a type that it runs on",
-        )
+    needs_types(snapshot)
     if by_speed:
         return np.where(snapshot.fits, snapshot.speed, 0.0)
     first = snapshot.speed[np.arange(len(snapshot)), np.argmax(snapshot.fits, axis=1)]

@@ -12,6 +12,7 @@ from walras.policies.solved import (
     checked_engine,
     mean_speed,
     needs_speeds,
+    needs_types,
     relative_service,
     shares_of,
 )
@@ -47,7 +48,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         The policy; its decisions carry value and bound.
 
     Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``, or there is no such engine.
+        InputError: ``sharing`` is asked for without ``by_speed``, there is no such engine, or, in a
+            round, a job can run nowhere.
 
     Example:
         >>> import walras as wl
@@ -64,6 +66,7 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     def decide(snapshot: JobsSnapshot) -> Shares:
         if not len(snapshot):
             return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name, blind=not by_speed)
+        needs_types(snapshot)
         size, workers = snapshot.size, snapshot.workers
         if engine is None:
             unit = float(snapshot.weight.mean())  # so that only ratios of weights matter

@@ -44,10 +44,31 @@ def relative_service(snapshot: JobsSnapshot, *, by_speed: bool) -> Floats:
     """(N, T) workers times speed, by the job's mean speed over all workers; 1 for speed if blind.
 
     Source: Narayanan et al., OSDI 2020, section 4.1.
+
+    Raises:
+        InputError: A job runs on no type of worker.
     """
+    needs_types(snapshot)
     if not by_speed:
         return np.asarray(snapshot.fits * snapshot.size[:, None].astype(np.float64))
     return np.asarray(speeds(snapshot).T * (snapshot.size / mean_speed(snapshot))[:, None])
+
+
+def needs_types(snapshot: JobsSnapshot) -> None:
+    """Refuse a job that cannot run.
+
+    Raises:
+        InputError: A job runs on no type of worker.
+    """
+    runs = snapshot.fits.any(axis=1)
+    if not runs.all():
+        job = int(np.argmin(runs))
+        raise InputError(
+            "runs on no type of worker that is up",
+            where=f"job {job} ({snapshot.name[job]})",
+            allowed="at least one type with a positive speed and enough workers",
+            remedy="remove the job, or add a type that it runs on",
+        )
 
 
 def mean_speed(snapshot: JobsSnapshot) -> Floats:

@@ -12,6 +12,7 @@ from walras.errors import InputError
 from walras.rounds.canonical import Array
 
 LARGEST = 2**53  # whole numbers up to it are exact in JSON and as floats
+WEIGHTS = (1e-100, 1e100)  # of jobs: products and ratios of two are numbers
 
 
 def take(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from walras.errors import InputError
 from walras.rounds.canonical import digest, pack
-from walras.rounds.fields import LARGEST, count_of, split, take, take_texts
+from walras.rounds.fields import LARGEST, WEIGHTS, count_of, split, take, take_texts
 from walras.rounds.pairs import Pairs, pairs_of
 from walras.rounds.shares import Shares
 from walras.types import Bools, Floats, Longs
@@ -30,7 +30,7 @@ class JobsSnapshot:
         name: (N,) names, distinct.
         kind: (N,) the class of each job.
         size: (N,) workers that a job occupies while it runs.
-        weight: (N,) priorities, > 0.
+        weight: (N,) priorities, 1e-100 to 1e100.
         arrival: (N,) seconds.
         steps: (N,) steps of each job in all, > 0.
         left: (N,) steps left, > 0.
@@ -84,7 +84,8 @@ class JobsSnapshot:
                 raise InputError(f"is {value}", where=f"JobsSnapshot.{name}", allowed="0 or more")
             object.__setattr__(self, name, value)
         take(self, "size", np.int64, (n,), 1, LARGEST)
-        for name in ("weight", "steps", "left"):
+        take(self, "weight", np.float64, (n,), *WEIGHTS)
+        for name in ("steps", "left"):
             take(self, name, np.float64, (n,), _TINY, 1e300)
         take(self, "arrival", np.float64, (n,), 0.0, 1e300)
         take(self, "deadline", np.float64, (n,), 0.0)

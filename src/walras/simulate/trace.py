@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from walras.errors import InputError
-from walras.rounds.fields import count_of, take, take_texts
+from walras.rounds.fields import WEIGHTS, count_of, take, take_texts
 from walras.simulate.cluster import Cluster
 from walras.types import Bools, Floats, Longs
 
@@ -27,7 +27,7 @@ class Trace:
         kind: (N,) the class of each job, such as a model with its batch size.
         size: (N,) workers that a job occupies while it runs, all of one type.
         steps: (N,) work of a job, in steps, > 0.
-        weight: (N,) priority of a job, > 0.
+        weight: (N,) priority of a job, 1e-100 to 1e100.
         arrival: (N,) seconds, ascending, >= 0.
         types: (T,) names of the types of workers.
         speed: (N, T) steps a second of a job that runs alone on a type; 0 where it cannot run.
@@ -68,7 +68,7 @@ class Trace:
         t = take_texts(self, "types", None, distinct=True)
         take(self, "size", np.int64, (n,), 1, _MOST_SIZE)
         take(self, "steps", np.float64, (n,), np.finfo(float).tiny, _MOST)
-        take(self, "weight", np.float64, (n,), np.finfo(float).tiny, _MOST)
+        take(self, "weight", np.float64, (n,), *WEIGHTS)
         take(self, "arrival", np.float64, (n,), 0.0, _MOST)
         take(self, "speed", np.float64, (n, t), 0.0, _MOST)
         g = len(self.paired)
