@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -104,6 +105,48 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(
     folder.rmdir()
     folder.symlink_to(tmp_path)
     assert compiling.temporary_folder.__wrapped__() is None
+
+
+@pytest.mark.parametrize("folder", ["kernels", "simulate"])
+def test_a_kernel_is_compiled_anew_when_what_it_takes_in_changes(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = f"stale_{folder}_a", f"stale_{folder}_b"
+    above, within = (tmp_path / folder / f"{name}.py" for name in names)
+    above.parent.mkdir()
+    start = "from walras.kernels.parallel import inner, jit\n"
+    above.write_text(f"{start}from {names[1]} import f\n@jit\ndef g(x):\n    return f(x) + 1\n")
+    monkeypatch.syspath_prepend(above.parent)
+    monkeypatch.setattr(compiling, "PACKAGE", tmp_path)
+
+    def result(factor: float) -> tuple[int, bool]:
+        """g of a new process with this source of f, and whether the cache had it."""
+        within.write_text(f"{start}@inner\ndef f(x):\n    return {factor} * x\n")
+        compiling.sources.cache_clear()
+        for name in names:
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        g = importlib.import_module(names[0]).g
+        return g(10), bool(g.stats.cache_hits)
+
+    assert result(2) == (21, False)
+    assert result(2) == (21, True)
+    assert result(300) == (3001, False)
+    assert result(300) == (3001, True)
+    compiling.sources.cache_clear()
+    for name in names:
+        del sys.modules[name]
+
+
+def test_sources_that_cannot_be_read_are_told_apart_by_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = tmp_path / "archive.zip" / "walras"
+    digests = []
+    for number in ("1.0", "2.0"):
+        monkeypatch.setattr(compiling, "version", lambda _, number=number: number)
+        digests.append(compiling.sources.__wrapped__(nowhere))
+    assert digests[0] != digests[1]
 
 
 def test_a_full_disk_does_not_stop_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

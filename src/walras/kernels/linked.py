@@ -70,7 +70,7 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
         return super()._compile_core()
 
     def define_pipelines(self) -> list[PassManager]:
-        """numba's passes, and the one that tells what a function owns."""
+        """numba's passes, and ``BorrowOnly``."""
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
         steps.add_pass_after(BorrowOnly, AnnotateTypes)
         steps.finalize()
@@ -115,6 +115,6 @@ def linked(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _common(type_: Any) -> Any:
-    """The type that an argument is handed on as: that of a variable, of 64 bits if an integer."""
+    """The type that an argument is passed as: no literal types, all signed integers as int64."""
     plain = types.unliteral(type_)
     return types.int64 if isinstance(plain, types.Integer) and plain.signed else plain

@@ -1,34 +1,25 @@
-"""Which functions own arrays, told before they are lowered: the others need not count references.
+"""Find functions that own no array, and compile them without reference counts.
 
-numba counts who holds each array: every call, assignment and end of a variable raises or lowers a
-count for each array of each argument. A function that makes no array and returns none only borrows
-what its caller holds, so the counts come out as they went in. Without them there is less code to
-write, to read and to optimise.
+numba counts the references to each array: each call, each assignment and each end of a variable
+changes the count of each array in it. A function that makes no array and returns none only borrows
+its caller's arrays, so each count is the same after the call as before. Without the counting there
+is less code to compile.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba.core import ir
+from numba.core import ir, types
 from numba.core.compiler import Flags
 from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.types.containers import BaseTuple
 
-# What yields an array that another one holds.
-_VIEWS = frozenset(
-    (
-        "getattr",
-        "getitem",
-        "static_getitem",
-        "build_tuple",
-        "exhaust_iter",
-        "getiter",
-        "iternext",
-        "pair_first",
-        "cast",
-        "phi",
-    )
-)
+# Operations that yield a view of an array, or an item of a tuple. Those of other containers, such
+# as a typed list, may yield a new reference.
+_PARTS = frozenset(("getattr", "getitem", "static_getitem", "getiter", "exhaust_iter"))
+# Operations that hand on what they are given.
+_PASSED_ON = frozenset(("build_tuple", "iternext", "pair_first", "cast", "phi"))
 
 
 class PlainFlags(Flags):  # type: ignore[misc]
@@ -40,10 +31,9 @@ class PlainFlags(Flags):  # type: ignore[misc]
     def __hash__(self) -> int:
         return hash((self.error_model, self.release_gil))
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, PlainFlags) and self._values == other._values:
-            return True
-        return bool(super().__eq__(other))
+    def __eq__(self, other: object) -> Any:
+        same = isinstance(other, PlainFlags) and self._values == other._values
+        return same or super().__eq__(other)
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -79,18 +69,23 @@ def owns(state: Any) -> bool:
     )
 
 
-def _makes(line: Any, types: Any, counted: Any) -> bool:
+def _makes(line: Any, type_of: Any, counted: Any) -> bool:
     """Whether a statement may make an array.
 
-    An assignment of an array to a part of another may copy it; an index that is an array does.
+    An assignment of an array to a part of another may copy it; an index that is an array does, and
+    so does the imaginary part of real numbers.
     """
     if isinstance(line, ir.SetItem | ir.StaticSetItem):
-        return bool(counted(types[line.value.name]))
+        return bool(counted(type_of[line.value.name]))
     if not isinstance(line, ir.Assign):
         return False
     value = line.value
-    if not counted(types[line.target.name]) or not isinstance(value, ir.Expr):
+    if not counted(type_of[line.target.name]) or not isinstance(value, ir.Expr):
         return False
+    if value.op not in _PARTS:
+        return value.op not in _PASSED_ON
+    if not isinstance(type_of[value.value.name], types.Array | BaseTuple):
+        return True
     if value.op == "getitem":
-        return bool(counted(types[value.index.name]))
-    return str(value.op) not in _VIEWS
+        return bool(counted(type_of[value.index.name]))
+    return bool(value.op == "getattr" and value.attr == "imag")

@@ -1,4 +1,4 @@
-"""Room for arrays within kernels; the values are not set.
+"""Room for arrays within kernels; only those called filled have values.
 
 numba makes machine code of its own of ``np.empty`` and ``np.zeros`` for each kind of array, each
 way to name its type and each shape, a twentieth to a fifth of a second each. These functions
