@@ -212,6 +212,29 @@ def test_a_start_of_another_problem_is_refused() -> None:
         te.min_max_utilisation_sequence(case.net, case.demand[None], case.paths, start="last")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("function", BOTH)
+def test_the_inverse_is_found_anew_after_a_hundred_pivots_of_many_calls(function: Function) -> None:
+    case = random_case(3)
+    demands = np.concatenate([matrices(case, seed) for seed in range(60)])
+    last, pivots, largest = None, 0, 0
+    for demand in demands:
+        last = function(case.net, demand[None], case.paths, start=last)
+        pivots += int(last.pivots[0])
+        largest = max(largest, int(last.pivots[0]))
+        assert last.basis.size[1] == pivots % 100
+    assert largest < 100 < pivots
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_a_start_with_a_lost_inverse_gives_the_optimum(function: Function, wan: Case) -> None:
+    demands = np.array([wan.demand])
+    found = function(wan.net, demands, wan.paths)
+    found.basis.inverse[0, 0] = np.nan
+    again = function(wan.net, demands, wan.paths, start=found)
+    check(function, wan, demands, again)
+    assert again.value == pytest.approx(found.value, rel=1e-10)
+
+
 def test_no_matrix_gives_an_empty_result() -> None:
     case = diamond()
     found = te.max_total_flow_sequence(case.net, np.zeros((0, 4, 4)), case.paths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from walras.kernels.paths.basis import Basis, PathProgram, first_basis
+from walras.kernels.paths.basis import Basis, PathProgram, copied, first_basis
 from walras.kernels.paths.dual_simplex import follow, judge, make_work
 from walras.types import Floats
 
@@ -46,11 +46,14 @@ def demands_of(case: PathProgram, seed: int, count: int = 6) -> Floats:
     return rng.choice([0.0, 1.0, 1.0, 2.0], shape) * rng.choice([1.0, 0.7], shape)
 
 
-def solved(case: PathProgram, demands: Floats) -> tuple[Basis, Floats, Floats]:
+def solved(
+    case: PathProgram, demands: Floats, start: Basis | None = None, most: int = 10_000
+) -> tuple[Basis, Floats, Floats]:
     """The last basis, the values and the bounds."""
-    basis, flow = first_basis(case), np.zeros((len(demands), len(case.pair)))
+    first, flow = first_basis(case), np.zeros((len(demands), len(case.pair)))
+    basis = copied(first if start is None else start)
     price, pivots = np.zeros((len(demands), len(case.capacity))), np.zeros(len(demands), dtype=int)
-    follow(case, basis, demands, 10_000, make_work(case), flow, price, pivots)
+    follow(case, basis, first, demands, most, make_work(case), flow, price, pivots)
     fullest, low = np.zeros((2, len(demands)))
     judge(case, demands, flow, price, fullest, low)
     if not case.scaled:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from tests.kernels.paths.graphs import SEEDS
 from tests.kernels.paths.programs import demands_of, program, solved
 
-from walras.kernels.paths.basis import Basis, PathProgram, copied, first_basis
+from walras.kernels.parallel import jit
+from walras.kernels.paths.basis import Basis, PathProgram, copied, first_basis, invert
 from walras.types import Floats
 
 
@@ -57,3 +58,27 @@ def test_a_copy_has_arrays_of_its_own() -> None:
     for old, new in zip(basis, copied(basis), strict=True):
         assert np.array_equal(old, new)
         assert not np.shares_memory(old, new)
+
+
+@jit
+def _inverted(case: PathProgram, basis: Basis) -> None:
+    links = len(case.capacity)
+    invert(case, basis, np.zeros(links), np.empty((links, links)))
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_the_inverse_found_anew_is_one_or_not_finite(scaled: bool) -> None:
+    singular = 0
+    for seed in range(20):
+        case = program(seed, scaled=scaled)
+        basis, _, _ = solved(case, demands_of(case, seed))
+        k = int(basis.size[0])
+        _inverted(case, basis)
+        assert basis.inverse[:k, :k] @ working_matrix(case, basis) == pytest.approx(np.eye(k))
+        assert basis.size[1] == 0
+        if k >= scaled + 2:  # twice the same column
+            basis.extra[k - 1] = basis.extra[k - 2]
+            _inverted(case, basis)
+            assert not np.isfinite(basis.inverse[:k, :k]).all()
+            singular += 1
+    assert singular > 3

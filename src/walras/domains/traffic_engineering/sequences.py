@@ -184,9 +184,11 @@ class _Sequence:
         paths, unit = self.paths, float(self.capacity.mean())
         if start is None:
             program = _program(self.capacity / unit, paths, unserved=objective == "total")
-            basis = first_basis(program)
+            begin = first_basis(program)
+            basis = copied(begin)
         else:
             program, basis = self._continued(start, objective)
+            begin = first_basis(program)
         count, links = len(self.demand), len(self.capacity)
         demand = self.demand / unit
         if objective == "total":  # no pair can be served more than its paths can carry
@@ -198,7 +200,7 @@ class _Sequence:
         for first in range(0, count, _CHUNK):
             at = slice(first, first + _CHUNK)
             out = (flow[at], price[at], pivots[at])
-            follow(program, basis, demand[at], pivots_each, work, *out)
+            follow(program, basis, begin, demand[at], pivots_each, work, *out)
         judge(program, demand, flow, price, value, bound)
         if objective == "total":
             own = np.arange(paths.count) + paths.pair  # each pair's last path is the unserved
@@ -218,7 +220,7 @@ class _Sequence:
         same = start.objective == objective and np.array_equal(start.capacity, self.capacity)
         if not (same and start.paths is self.paths):
             raise InputError(
-                f"is the {start.objective} of other paths, capacities, or another objective",
+                "was solved for other paths, other capacities or another objective",
                 where="start",
                 allowed="a result of the same function with the same paths and capacities",
                 remedy="leave start= out, and a first basis is found",

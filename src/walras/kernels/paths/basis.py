@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walras.kernels.parallel import inlined
+from walras.kernels.parallel import copy, inlined
 from walras.types import Floats, Ints, Longs
 
 
@@ -58,7 +58,7 @@ class Basis(NamedTuple):
     """A basis; all arrays change in place.
 
     Attributes:
-        size: (1,) number k of tight links.
+        size: number k of tight links, and pivots since the inverse was found.
         key: (pairs,) key path of each pair.
         extra: (links,) extra path of each row of the inverse; row 0 is that of u if it is variable.
         is_extra: (paths,) 1 where a path is extra.
@@ -95,7 +95,7 @@ def first_basis(program: PathProgram) -> Basis:
     dear = np.bincount(owner, weights=price[program.links], minlength=len(program.pair))
     order = np.lexsort((program.perturbed + dear, program.pair))
     key = order[program.first[:pairs]].astype(np.int64)
-    size = np.array([program.scaled], dtype=np.int64)
+    size = np.array([program.scaled, 0], dtype=np.int64)
     return Basis(size, key, extra, is_extra, tight, is_tight, inverse)
 
 
@@ -103,6 +103,20 @@ def copied(basis: Basis) -> Basis:
     """The same basis in arrays of its own."""
     size, key, extra, is_extra, tight, is_tight = (array.copy() for array in basis[:-1])
     return Basis(size, key, extra, is_extra, tight, is_tight, basis.inverse.copy())
+
+
+@inlined
+def begin_again(basis: Basis, first: Basis) -> None:
+    """Make a basis the first one."""
+    copy(first.size, basis.size)
+    copy(first.key, basis.key)
+    copy(first.extra, basis.extra)
+    copy(first.is_extra, basis.is_extra)
+    copy(first.tight, basis.tight)
+    copy(first.is_tight, basis.is_tight)
+    for i in range(first.size[0]):
+        for q in range(first.size[0]):
+            basis.inverse[i, q] = first.inverse[i, q]
 
 
 @inlined
@@ -224,6 +238,8 @@ def slack_for_slack(basis: Basis, link: int, place: int, rho: Floats) -> None:
 def invert(program: PathProgram, basis: Basis, dense: Floats, work: Floats) -> None:
     """Find the inverse anew, by Gauss-Jordan elimination; ``dense`` holds zeros, and does after.
 
+    That of a singular basis is not finite.
+
     Args:
         program: The program.
         basis: The basis; its inverse is replaced.
@@ -231,6 +247,7 @@ def invert(program: PathProgram, basis: Basis, dense: Floats, work: Floats) -> N
         work: (links, links) scratch.
     """
     k, inverse, scaled = basis.size[0], basis.inverse, program.scaled
+    basis.size[1] = 0
     for j in range(k):
         if j < scaled:
             for e in range(k):

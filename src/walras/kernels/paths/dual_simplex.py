@@ -18,6 +18,7 @@ from walras.kernels.parallel import inlined, jit
 from walras.kernels.paths.basis import (
     Basis,
     PathProgram,
+    begin_again,
     column,
     exchange_key,
     invert,
@@ -50,7 +51,7 @@ class Work(NamedTuple):
         dear: (paths,) zeros; the prices' sums over the links of each path.
         seen: (pairs,) the last search that met a pair.
         met: (pairs,) pairs that this search has met.
-        counts: searches so far, and pivots since the inverse was found.
+        searches: (1,) searches so far.
         square: (links, links) scratch.
     """
 
@@ -66,7 +67,7 @@ class Work(NamedTuple):
     dear: Floats
     seen: Longs
     met: Longs
-    counts: Longs
+    searches: Longs
     square: Floats
 
 
@@ -93,7 +94,7 @@ def make_work(program: PathProgram) -> Work:
         dear=zeros(paths),
         seen=whole(pairs),
         met=whole(pairs),
-        counts=whole(2),
+        searches=whole(1),
         square=np.zeros((links, links)),
     )
 
@@ -206,8 +207,8 @@ def _gather(
         work.row[path] += rho
         work.dear[path] += price
         pair = program.pair[path]
-        if work.seen[pair] != work.counts[0]:
-            work.seen[pair] = work.counts[0]
+        if work.seen[pair] != work.searches[0]:
+            work.seen[pair] = work.searches[0]
             work.met[found] = pair
             found += 1
     return found
@@ -220,7 +221,7 @@ def _entering(program: PathProgram, basis: Basis, link: int, work: Work) -> tupl
     (-1, -1, 0) if nothing can enter.
     """
     k = basis.size[0]
-    work.counts[0] += 1
+    work.searches[0] += 1
     found = 0
     for q in range(k):
         found = _gather(program, basis.tight[q], work.rho[q], work.price[q], work, found)
@@ -273,8 +274,20 @@ def _pivot(program: PathProgram, basis: Basis, demand: Floats, work: Work) -> bo
 
 
 @inlined
+def _finite(basis: Basis, work: Work) -> bool:
+    """Whether the amounts are finite, as they are if the inverse is; their sum tells."""
+    total = 0.0
+    for i in range(basis.size[0]):
+        total += work.value[i]
+    return bool(np.isfinite(total))
+
+
+@inlined
 def _solve(program: PathProgram, basis: Basis, demand: Floats, most: int, work: Work) -> int:
-    """Pivot until the basis is optimal for the demands, at most ``most`` times; how often."""
+    """Pivot until the basis is optimal for the demands, at most ``most`` times; how often.
+
+    It ends early where the amounts are not finite.
+    """
     for e in range(len(work.base)):
         work.base[e] = 0.0
     for pair in range(len(demand)):
@@ -282,11 +295,10 @@ def _solve(program: PathProgram, basis: Basis, demand: Floats, most: int, work: 
             spread(program, basis.key[pair], demand[pair], work.base)
     pivots = 0
     _evaluate(program, basis, demand, work)
-    while pivots < most and _pivot(program, basis, demand, work):
+    while pivots < most and _finite(basis, work) and _pivot(program, basis, demand, work):
         pivots += 1
-        work.counts[1] += 1
-        if work.counts[1] >= _FRESH:
-            work.counts[1] = 0
+        basis.size[1] += 1
+        if basis.size[1] >= _FRESH:
             invert(program, basis, work.dense, work.square)
         _evaluate(program, basis, demand, work)
     return pivots
@@ -309,6 +321,7 @@ def _flow(program: PathProgram, basis: Basis, demand: Floats, work: Work, flow: 
 def follow(
     program: PathProgram,
     basis: Basis,
+    first: Basis,
     demands: Floats,
     most: int,
     work: Work,
@@ -321,6 +334,7 @@ def follow(
     Args:
         program: The program.
         basis: A dual feasible basis; the last one on return.
+        first: The first basis, from which a solve begins again whose amounts are not finite.
         demands: (matrices, pairs) demands, >= 0, in the mean capacity.
         most: Largest number of pivots of one solve.
         work: Scratch.
@@ -329,7 +343,12 @@ def follow(
         pivots: (matrices,) filled with the pivots of each.
     """
     for m in range(len(demands)):
-        pivots[m] = _solve(program, basis, demands[m], most, work)
+        pivots[m] = 0
+        for _ in range(2):
+            pivots[m] += _solve(program, basis, demands[m], most, work)
+            if _finite(basis, work):
+                break
+            begin_again(basis, first)
         _flow(program, basis, demands[m], work, flow[m])
         for q in range(basis.size[0]):
             price[m, basis.tight[q]] = max(work.price[q], 0.0)
@@ -366,7 +385,9 @@ def judge(
                 spread(program, p, flow[m, p], load)
         fullest[m] = 0.0
         for e in range(links):
-            fullest[m] = max(fullest[m], load[e] / program.capacity[e])
+            used = load[e] / program.capacity[e]
+            if used > fullest[m] or np.isnan(used):  # max() would drop what is not a number
+                fullest[m] = used
             if price[m, e] > 0.0:
                 price[m, e] /= worth if program.scaled else 1.0
                 for a in range(program.user_pointer[e], program.user_pointer[e + 1]):
