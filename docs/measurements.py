@@ -8,6 +8,7 @@ is compared with.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -224,17 +225,20 @@ def _million_jobs() -> Study:
 def _machines() -> Study:
     kept = _kept("placement")
     gaps = [row["gap %"] for row in kept if row["study"] == "batch"]
+    gap = math.ceil(max(gaps) * 100) / 100  # a bound is rounded up
     online = [row for row in kept if row["study"] == "online"]
     ours = {row["workload"]: row["allocated %"] for row in online if row["policy"] == "fill"}
-    fgd = {row["workload"]: row["published %"] for row in online if row["policy"] == "fgd"}
-    above = sum(ours[workload] > fgd[workload] for workload in fgd)
+    fgd = [row for row in online if row["policy"] == "fgd"]
+    above, above_own = (
+        sum(ours[row["workload"]] > row[of] for row in fgd) for of in ("published %", "allocated %")
+    )
     return Study(
         "pods on Alibaba's 1,213 GPU nodes",
         "nodes public, pods public and drawn from them",
         "FGD (figures of the ATC 2023 paper)",
-        "above FGD on 12 of 17 lists; gap at most 0.5 %",
-        f"arriving: above FGD on {above} of {len(fgd)} lists; "
-        f"all known: gap at most {max(gaps):.2f} % on {len(gaps)}",
+        "above FGD as published on 12 of 17 lists; gap at most 0.5 %",
+        f"arriving: above FGD as published on {above} of {len(fgd)} lists, as run here on "
+        f"{above_own}; all known: gap at most {gap:.2f} % on {len(gaps)}",
         above >= 12 and max(gaps) <= 0.5,
     )
 

@@ -55,6 +55,13 @@ def test_csv_and_table(run: Any) -> None:
     assert "Every task is placed." in many.stderr
 
 
+def test_a_node_with_none_of_a_resource_holds_a_task_that_needs_none(run: Any) -> None:
+    result = run("-o", "csv", nodes="node,cpu\na,0\n", tasks="task,cpu\nx,1\ny,0\n")
+    assert result.exit_code == 0, result.output
+    rows = csv.DictReader(io.StringIO(result.stdout))
+    assert {row["task"]: row["node"] for row in rows} == {"x": "", "y": "a"}
+
+
 def test_moves_are_listed(run: Any) -> None:
     tasks = "task,cpu,gpus,model,node\nx,1,1,T4,b\n"
     refused = run(tasks=tasks).exception

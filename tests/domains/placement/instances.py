@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import highspy
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 
 def drawn(
@@ -40,6 +42,42 @@ def drawn(
         both = (asked["affinity"] != "") & (asked["anti_affinity"] != "")
         asked.loc[both, "anti_affinity"] = ""
     return given, asked
+
+
+@st.composite
+def with_zeros(
+    draw: st.DrawFn, gpus: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0)
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Few nodes and tasks, with zeros among capacities, requests and values."""
+
+    def table(rows: int, **entries: tuple[float, ...]) -> pd.DataFrame:
+        each = {
+            name: st.lists(st.sampled_from(among), min_size=rows, max_size=rows)
+            for name, among in entries.items()
+        }
+        return pd.DataFrame(draw(st.fixed_dictionaries(each)))
+
+    some = (0.0, 0.0, 1.0, 2.0)
+    nodes = table(draw(st.integers(1, 3)), cpu=some, memory=some, gpus=(0.0, 0.0, 1.0, 2.0))
+    tasks = table(draw(st.integers(1, 4)), cpu=some, memory=some, gpus=gpus, value=(0.0, 1.0, 3.0))
+    return nodes, tasks
+
+
+def most_value(nodes: pd.DataFrame, tasks: pd.DataFrame) -> float:
+    """The greatest value, by trying each way to place tasks whose shares are halves."""
+    capacity, need = nodes.to_numpy(), tasks[list(nodes)].to_numpy()
+    whole, half = need[:, -1] >= 1, need[:, -1] == 0.5
+    best = 0.0
+    for homes in itertools.product(range(-1, len(nodes)), repeat=len(tasks)):
+        home = np.array(homes)
+        for k, held in enumerate(capacity):
+            on = home == k
+            gpus = need[on & whole, -1].sum() + np.ceil(half[on].sum() / 2)
+            if np.any(need[on, :-1].sum(axis=0) > held[:-1]) or gpus > held[-1]:
+                break
+        else:
+            best = max(best, float(tasks["value"][home >= 0].sum()))
+    return best
 
 
 def best_value(

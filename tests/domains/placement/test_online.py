@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.domains.placement.instances import with_zeros
 
 import walras as wl
 from walras.domains import placement as pl
@@ -113,6 +116,20 @@ def test_limits_are_kept_and_nothing_that_fits_is_refused(policy: str) -> None:
     assert (on[small] >= 0).all()  # CPU is not scarce here
     again = pl.arrive(pl.make_instance(NODES, tasks), arriving, policy, seed=3)
     assert np.array_equal(on, again)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_zeros_refuse_nothing_that_fits(policy: str, data: st.DataObject) -> None:
+    nodes, tasks = data.draw(with_zeros(gpus=(0.0, 1.0, 2.0)))
+    on = pl.arrive(pl.make_instance(nodes, tasks), np.arange(len(tasks)), policy)
+    left = nodes.to_numpy(dtype=float, copy=True)
+    for task, node in zip(tasks[list(nodes)].to_numpy(), on, strict=True):
+        room = np.all(task <= left, axis=1)
+        assert room[node] if node >= 0 else not room.any()
+        if node >= 0:
+            left[node] -= task
 
 
 def test_unknown_policies_items_and_labels_are_refused() -> None:

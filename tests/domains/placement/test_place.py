@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.domains.placement.instances import best_value, drawn
+from tests.domains.placement.instances import best_value, drawn, most_value, with_zeros
 
 import walras as wl
 from walras import Status
@@ -24,6 +24,60 @@ def test_value_is_the_optimum_of_an_assignment_program(seed: int) -> None:
     assert p.bound >= best - 1e-9
     if p.status is Status.OPTIMAL:
         assert p.bound == pytest.approx(best, abs=1e-6)
+
+
+def test_a_node_without_a_resource_holds_tasks_that_need_none() -> None:
+    nodes = pd.DataFrame({"cpu": [8, 8], "fpga": [0, 2]}, index=["a", "b"])
+    tasks = pd.DataFrame({"cpu": [4, 4, 4, 4], "fpga": [0, 0, 1, 1]}, index=list("wxyz"))
+    p = pl.place(nodes, tasks)
+    assert p.node.to_dict() == {"w": "a", "x": "a", "y": "b", "z": "b"}
+    assert p.status is Status.OPTIMAL
+
+
+@settings(max_examples=50, deadline=None)
+@given(with_zeros())
+def test_zeros_among_capacities_requests_and_values(
+    tables: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    nodes, tasks = tables
+    p, best = pl.place(nodes, tasks, tolerance=0.0), most_value(nodes, tasks)
+    assert p.value == best <= p.bound + 1e-9
+    assert best > 0 or (p.bound, p.gap, p.status) == (0.0, 0.0, Status.OPTIMAL)
+    assert p.violation == 0.0
+    assert p.fragmentation == pytest.approx(_fragmentation(p, nodes, tasks))
+    for task in p.node.index[p.node == ""]:
+        assert p.explain(task).fits_now == 0
+
+
+def _fragmentation(p: pl.Placed, nodes: pd.DataFrame, tasks: pd.DataFrame) -> float:
+    """The definition: idle GPUs that a task cannot use, in the mean over tasks."""
+    total = 0.0
+    for node, there in nodes.iterrows():
+        on = tasks[(p.node == str(node)).to_numpy()]
+        left = there[["cpu", "memory"]] - on[["cpu", "memory"]].sum()
+        gpu = np.ones(int(there["gpus"]))
+        for k, asked in on["gpus"].items():
+            gpu[list(p.gpus[str(k)])] -= min(asked, 1.0)
+        for _, task in tasks.iterrows():
+            amount = min(task["gpus"], 1.0)
+            usable = amount > 0 and bool((task[["cpu", "memory"]] <= left).all())
+            usable = usable and bool((gpu >= amount).sum() >= task["gpus"])
+            total += float(gpu[gpu < amount].sum() if usable else gpu.sum())
+    return total / len(tasks)
+
+
+@pytest.mark.parametrize("asked", [{"cpu": 9.0}, {"gpus": 2.0}, {"model": "unknown"}])
+def test_where_nothing_fits_nothing_is_optimal(asked: dict[str, float | str]) -> None:
+    nodes = pd.DataFrame({"cpu": [8.0], "gpus": [1], "model": ["T4"]})
+    tasks = pd.DataFrame({"cpu": [1.0, 1.0], "gpus": [1, 1], "model": ["", ""]}).assign(**asked)
+    p = pl.place(nodes, tasks)
+    assert (p.value, p.bound, p.gap, p.status) == (0.0, 0.0, 0.0, Status.OPTIMAL)
+
+
+def test_tasks_that_have_ended_may_be_in_previous() -> None:
+    nodes = pd.DataFrame({"cpu": [4.0]}, index=["a"])
+    tasks = pd.DataFrame({"cpu": [3.0]}, index=["x"])
+    assert pl.place(nodes, tasks, previous={"ended": "a", "x": "a"}).node["x"] == "a"
 
 
 def _check_kept(p: pl.Placed, nodes: pd.DataFrame, tasks: pd.DataFrame) -> None:

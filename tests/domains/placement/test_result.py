@@ -27,7 +27,7 @@ def test_facts_of_a_placement() -> None:
     assert p.idle_gpus == pytest.approx(0.1)
     assert p.fragmentation == pytest.approx(0.1)  # no task is content with a tenth
     assert p.frame().columns.tolist() == ["task", "node", "gpus", "moved_from"]
-    assert repr(p) == "Placed(optimal, 3 of 4 tasks, value 2.9, gap 1.3e-09)"
+    assert repr(p) == "Placed(optimal, 3 of 4 tasks, value 2.9, gap 0.0e+00)"
 
 
 def test_moved_tasks_are_named() -> None:

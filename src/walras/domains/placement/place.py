@@ -39,7 +39,8 @@ def place(
             one node, all or none; ``anti_affinity``: a node holds one task of a label; ``value``, a
             task's worth: by default its GPUs, or 1 where no task has GPUs. Tasks that are worth
             nothing are placed where room is left.
-        previous: Node of each task that runs already, by the task's name.
+        previous: Node of each task that runs already, by the task's name. Names that are not among
+            the tasks are left out: over rounds, those of tasks that have ended.
         move_price: What it costs to move a running task to another node, in the unit of ``value``;
             None if they all stay.
         tolerance: Certified relative gap at which the search ends.

@@ -63,7 +63,7 @@ def demand_bound(
     of = relaxed.type >= 0
     if answer.x is not None:
         placed[relaxed.kind[of], relaxed.type[of]] = answer.x[of]
-    bound = min(dual_bound(relaxed.program, price), float(types.value @ count))
+    bound = min(dual_bound(relaxed.program, price), float(types.value @ (count * fits.any(axis=0))))
     return bound, price[: len(count)], placed
 
 
@@ -172,9 +172,10 @@ def _of_kind(
     count, device = float(kinds.count[k]), kinds.machines.device[k]
     left = kinds.machines.left[k]
     most = np.full(len(chosen), np.inf)
-    with np.errstate(divide="ignore", over="ignore"):
-        for r in range(len(left)):
-            most = np.minimum(most, np.floor(left[r] / types.need[chosen, r] * (1 + 1e-12)))
+    for need, there in zip(types.need[chosen].T, left, strict=True):
+        asks = need > 0
+        with np.errstate(over="ignore"):
+            most[asks] = np.minimum(most[asks], np.floor(there / need[asks] * (1 + 1e-12)))
     grouped = np.diff(types.group_ptr)[chosen] > 0
     most = np.where(grouped, np.minimum(most, 1.0), most)
     upper = np.minimum(limit[chosen], most * count)

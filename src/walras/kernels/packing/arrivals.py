@@ -186,6 +186,7 @@ def arrive(
     loss, out = np.empty(count), np.full(len(arriving), -1, dtype=np.int32)
     scratch = np.zeros(machines.device.shape[1], dtype=np.int32)
     top = np.array([machines.left[:, 0].max(), devices.max() * float(WHOLE)])
+    top = np.where(top > 0.0, top, 1.0)  # what no machine has is no share of it
     for i in range(count):
         loss[i] = _loss(
             machines.left[i], machines.device[i], machines.model[i], typical, coming, policy
