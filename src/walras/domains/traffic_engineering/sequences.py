@@ -45,6 +45,7 @@ class FlowSequence:
             one more unit of a link's capacity would serve.
         pivots: (matrices,) pivots of the dual simplex method.
         program: The problem without its demands, for ``start=``.
+        begin: The first basis, for ``start=``.
         basis: The last basis, for ``start=``.
 
     Example:
@@ -69,6 +70,7 @@ class FlowSequence:
     price: Floats
     pivots: Longs
     program: PathProgram = field(repr=False)
+    begin: Basis = field(repr=False)
     basis: Basis = field(repr=False)
 
     def __len__(self) -> int:
@@ -187,8 +189,8 @@ class _Sequence:
             begin = first_basis(program)
             basis = copied(begin)
         else:
-            program, basis = self._continued(start, objective)
-            begin = first_basis(program)
+            self._check(start, objective)
+            program, begin, basis = start.program, start.begin, copied(start.basis)
         count, links = len(self.demand), len(self.capacity)
         demand = self.demand / unit
         if objective == "total":  # no pair can be served more than its paths can carry
@@ -210,10 +212,10 @@ class _Sequence:
             price /= unit
         flow *= unit
         proved = (value, bound, flow, price)
-        return FlowSequence(objective, paths, self.capacity, *proved, pivots, program, basis)
+        return FlowSequence(objective, paths, self.capacity, *proved, pivots, program, begin, basis)
 
-    def _continued(self, start: FlowSequence, objective: str) -> tuple[PathProgram, Basis]:
-        """The program and a copy of the last basis of an earlier result."""
+    def _check(self, start: FlowSequence, objective: str) -> None:
+        """Check that an earlier result is one of this problem."""
         checks.of_kind(
             start, FlowSequence, "start", "an earlier result", remedy="leave start= out at first"
         )
@@ -225,7 +227,6 @@ class _Sequence:
                 allowed="a result of the same function with the same paths and capacities",
                 remedy="leave start= out, and a first basis is found",
             )
-        return start.program, copied(start.basis)
 
 
 def _program(capacity: Floats, paths: Paths, *, unserved: bool) -> PathProgram:
