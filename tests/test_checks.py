@@ -275,6 +275,8 @@ def test_a_near_name_is_proposed() -> None:
         checks.one_of("Pariss", "x", {"Paris": 0, "Rome": 1}, "node")
     with pytest.raises(InputError, match="is 3; allowed: a, b; remedy: use one of these names"):
         checks.one_of(3, "x", ("a", "b"))
+    with pytest.raises(InputError, match="allowed: none: no names; remedy: leave it out"):
+        checks.one_of("a", "x", ())
     with pytest.raises(InputError, match=r"has the unknown key 'step'; .* did you mean 'steps'\?"):
         checks.known_keys({"step": 1}, ("seed", "steps"), "x")
     with pytest.raises(InputError, match="allowed: seed, steps; remedy: leave it out"):

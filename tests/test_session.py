@@ -307,8 +307,13 @@ BAD: dict[str, tuple[Callable[[wl.Session], object], str]] = {
     "family": (lambda s: s.limit("capcity", {"t4": 1.0}), "did you mean 'capacity'"),
     "label": (lambda s: s.limit("capacity", {"t5": 1.0}), "there is no row 't5'"),
     "limits": (lambda s: s.limit("capacity", [1.0, 2.0, 3.0]), "upper: is a list"),  # type: ignore[arg-type]
-    "own rows": (lambda s: s.limit("time", {"a": 1.0}), "there is no row 'a'"),
+    "own rows": (
+        lambda s: s.limit("time", {"a": 1.0}),
+        "no family of shared rows 'time'; allowed: capacity",
+    ),
     "nan": (lambda s: s.limit("capacity", {"v100": 1.0, "t4": np.nan}), r"capacity\[t4\]: is NaN"),
+    "negative": (lambda s: s.limit("capacity", {"t4": -1.0}), r"capacity\[t4\]: is -1"),
+    "too large": (lambda s: s.limit("capacity", {"t4": 1e300}), r"capacity\[t4\]: is 1e\+300"),
     "nan speed": (lambda s: s.add(cs.max_min([[np.nan]] * 3, [1], GPUS)), "throughput"),
     "setting": (lambda s: s.solve(start=None), "unknown key 'start'"),  # type: ignore[call-arg]
     "tolerance": (lambda s: s.solve(tolerance=-1.0), "setting tolerance"),

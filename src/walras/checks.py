@@ -180,8 +180,7 @@ def one_of(
 ) -> str:
     """One of some names.
 
-    ``choices``: the names; a set, dict or dict's keys where there are many. ``remedy``: what to
-    do; by default the nearest name, if one is near.
+    ``choices``: the names; a set or dict where many. ``remedy``: by default a name that is near.
 
     Raises:
         InputError: It is no such name.
@@ -190,11 +189,12 @@ def one_of(
         return value
     some = islice(choices, _COMPARED)
     near = difflib.get_close_matches(value, some, n=1) if isinstance(value, str) else []
+    use = "use one of these names" if choices else "leave it out"
     raise InputError(
         f"there is no {kind} {shown(value)}" if kind else f"is {shown(value)}",
         where=where,
-        allowed=few(choices, len(choices) if len(choices) <= _MANY else _FEW),
-        remedy=remedy or (f"did you mean '{near[0]}'?" if near else "use one of these names"),
+        allowed=few(choices, len(choices) if len(choices) <= _MANY else _FEW) or "none: no names",
+        remedy=remedy or (f"did you mean '{near[0]}'?" if near else use),
     )
 
 

@@ -20,6 +20,8 @@ from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Bools, Floats, Longs
 
+# the largest limit: HiGHS takes what is above for infinite
+_LARGEST_LIMIT = 1e20
 _SAME = 1e-9  # relative difference of two numbers that are computed in different ways
 
 
@@ -44,7 +46,9 @@ class Session:
     stated afresh. After an error the session is as before.
 
     What a demand brings is stated by the function that stated the problem, for the new demands
-    alone, with the same resources.
+    alone, with the same resources. Their limits may be those of the session's first problem or the
+    present ones. The functions refuse a capacity of 0: after :meth:`limit` set one, state the parts
+    with the first limits; the session keeps its own.
 
     Args:
         problem: The first round, from :mod:`walras.domains` or from arrays.
@@ -120,7 +124,7 @@ class Session:
 
         Args:
             part: The new demands, stated like the session's problem and with its resources, whose
-                limits are the present ones.
+                limits are the first or the present ones.
 
         Raises:
             InputError: A name is there already, or resources, their limits, rows, scalars or the
@@ -161,23 +165,25 @@ class Session:
             upper: Label of a row, such as the resource's name, and its new upper bound.
 
         Raises:
-            InputError: There are no such rows, a bound is NaN, infinite or below the lower one, or
-                the rows' amount stands at a shared scalar; nothing is changed.
+            InputError: There are no such rows, a bound is NaN, above 1e20 or below what the row
+                holds at least (0 for a capacity), or the rows' amount stands at a shared scalar;
+                nothing is changed.
         """
         checks.object_with(upper, "items", "upper", "a mapping such as {'v100': 4.0}")
         source = self._sources[0]
         rows = source.problem.rows
-        families = [each.name for each in rows.families]
-        k = families.index(checks.one_of(family, "family", families, "family"))
-        shared, found = shared_rows(source), rows.families[k]
+        shared, families = shared_rows(source), _families(rows)
+        some = [name for name, own in zip(families, shared, strict=True) if len(own)]
+        k = families.index(checks.one_of(family, "family", some, "family of shared rows"))
+        found, packing = rows.families[k], structure(source.problem).packing
         before = sum(map(len, shared[:k]))
         number = {_label(found.labels, row - found.start): n for n, row in enumerate(shared[k])}
         wanted: dict[int, float] = {}
         for name, bound in upper.items():
             n = number[checks.one_of(name, f"rows {family}", number, "row")]
             row, where = int(shared[k][n]), f"{family}[{name}]"
-            least = max(float(rows.lower[row]), -checks.LARGEST)
-            wanted[before + n] = checks.number(bound, where, least)
+            least = max(float(rows.lower[row]), 0.0 if packing[row] else -_LARGEST_LIMIT)
+            wanted[before + n] = checks.number(bound, where, least, _LARGEST_LIMIT)
             if np.any(rows.scalar_matrix[row]) or rows.is_utility[row]:
                 raise InputError(
                     "has no limit of its own: its amount stands at a shared scalar or in a utility",

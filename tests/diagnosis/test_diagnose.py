@@ -13,6 +13,7 @@ from tests.diagnosis.stated import CALM, MATRIX, UPPER, stated
 import walras as wl
 from walras.certificate import certify
 from walras.diagnosis.diagnose import raise_if_impossible
+from walras.separable import assignment
 
 
 def test_the_error_names_them() -> None:
@@ -82,3 +83,13 @@ def test_what_has_an_optimum_passes() -> None:
     bad = stated(MATRIX, UPPER)
     with pytest.raises(wl.InfeasibleError):
         raise_if_impossible(bad, certify(bad, x, none, np.zeros(3)), CALM)
+
+
+def test_the_relaxation_proves_what_whole_entries_leave_no_time_for() -> None:
+    """Two agents hold 24 of 60 tasks that weigh 5; a third of one more fits each other agent."""
+    weight = np.full((10, 60), 200.0)
+    weight[:2] = 5.0
+    problem = assignment(np.ones((10, 60)), weight, np.full(10, 60.0))
+    with pytest.raises(wl.InfeasibleError, match=r"without whole entries") as error:
+        wl.solve(problem, engine="integer", time_limit=1e-3)
+    assert "capacity[" in error.value.where or "assigned[" in error.value.where

@@ -19,6 +19,8 @@ from walras.types import Floats
 
 _MUCH = 0.75  # share of a relaxation's cost at which another one is the one to name
 _NAMED = 3  # entries that an error names
+# least seconds for the proof that even the continuous relaxation is infeasible
+_LEAST_SECONDS = 0.5
 _STILL = 1e-9  # a ray, of largest component 1, does not move what it moves less
 
 
@@ -45,6 +47,7 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
                 allowed="bounds that some allocation meets",
                 remedy=f"the least relaxation that would do: {way}",
             )
+        _raise_if_relaxed_impossible(problem, limits)
     ray = improving_ray(problem, limits)
     if ray is not None:
         raise UnboundedError(
@@ -52,6 +55,27 @@ def raise_if_impossible(problem: Separable, proof: Certificate, settings: Settin
             where=_along(problem, ray.x, ray.t),
             allowed="a finite optimum",
             remedy="bound these entries or add a constraint",
+        )
+
+
+def _raise_if_relaxed_impossible(problem: Separable, limits: Settings) -> None:
+    """Raise if a linear program proves what time was too short to prove with whole entries.
+
+    Raises:
+        InfeasibleError: No allocation meets the constraints, whole or not.
+    """
+    if limits.time_limit is None or problem.integer is None or not np.any(problem.integer):
+        return
+    limits = replace(limits, time_limit=max(limits.time_limit, _LEAST_SECONDS))
+    relaxed = replace(problem, integer=None)
+    relaxation = least_relaxation(relaxed, limits)
+    if relaxation.is_needed:
+        raise InfeasibleError(
+            "no allocation meets all constraints",
+            where=str(find_iis(relaxed, relaxation, limits)),
+            allowed="bounds that some allocation meets",
+            remedy="the least relaxation that would do without whole entries, which may take more: "
+            f"{relaxation.text()}",
         )
 
 

@@ -257,8 +257,7 @@ def _diagnosed(problem: Separable, found: Iterate, settings: Settings) -> Iterat
         return replace(found, status=Status.UNBOUNDED)
     if found.status.has_allocation:
         return found
-    return replace(
-        found,
-        status=Status.FAILED,
-        message=f"{found.message}, but neither a relaxation nor a ray confirms it",
-    )
+    words = "but neither a relaxation nor a ray confirms it"
+    if settings.time_limit is not None:
+        words += " within the time limit"
+    return replace(found, status=Status.FAILED, message=f"{found.message}, {words}")

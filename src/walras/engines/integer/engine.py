@@ -18,6 +18,7 @@ from walras.engines.base import Engine, has_integers
 from walras.engines.exact.engine import Exact, is_linear, linear_program
 from walras.engines.integer.feasibility_pump import pump
 from walras.engines.integer.generalised_assignment import assign
+from walras.engines.integer.impossible import refuse_impossible
 from walras.engines.integer.options import IntegerOptions
 from walras.engines.integer.tasks import recognised
 from walras.iterate import Iterate
@@ -84,6 +85,10 @@ class Integer(IntegerOptions, Engine):
 
         Returns:
             The best point, prices of its relaxation, and the bound that was proved.
+
+        Raises:
+            InfeasibleError: A generalised assignment has a task that fits no agent, or weighs more
+                than the capacities together.
         """
         if problem.integer is None or not has_integers(problem) or not is_linear(problem):
             return Exact().solve(problem, settings)
@@ -92,6 +97,7 @@ class Integer(IntegerOptions, Engine):
         if tasks is None and entries <= self.exact_entries:
             return Exact().solve(problem, settings)
         if tasks is not None:
+            refuse_impossible(problem, tasks)
             found = assign(problem, tasks, settings, self)
             if np.isfinite(found.bound) and found.history.steps:
                 return found
