@@ -282,9 +282,11 @@ def reals(given: object) -> Floats:
     Raises:
         TypeError: Something in it is complex (a cast would drop its imaginary part), a date (a cast
             would count nanoseconds), text (a cast would read it), or no number.
-        ValueError: Something in it is no number, or its rows differ in length.
+        ValueError: Something in it is no number or is masked, or its rows differ in length.
         OverflowError: A whole number in it has more than 308 digits.
     """
+    if np.ma.is_masked(given):
+        raise ValueError("it has masked entries")
     array = np.asarray(given)
     if array.dtype.kind == "c":
         raise TypeError("complex numbers have no order")

@@ -75,6 +75,8 @@ def test_a_bad_folder_is_named(folder: Path, file: str, content: str | None, whe
         gzip.compress(b"0 9 0 0 0 0 0 0 nan\n"),
         gzip.compress(b"0 9 0 0 0 0 0 0 x\n"),
         b"no gzip",
+        gzip.compress(b""),
+        gzip.compress(b"# 0 9 0 0 0 0 0 0 0\n"),
     ],
 )
 def test_bad_matrices_are_named(folder: Path, content: bytes) -> None:
@@ -94,6 +96,14 @@ def test_a_tunnel_over_no_link_and_an_unknown_name_are_said(folder: Path) -> Non
 
 def test_optima_are_one_a_matrix(folder: Path) -> None:
     assert np.shape(te.load_figret(folder).optimum("test_1")) == (2,)
+    (folder / "test_1.opt").write_text("\n")
+    with pytest.raises(DataError, match=r"test_1\.opt: .*it is empty"):
+        te.load_figret(folder).optimum("test_1")
+
+
+def test_a_folder_is_a_path() -> None:
+    with pytest.raises(InputError, match=r"folder: is 3; allowed: a path"):
+        te.load_figret(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.real_data("te_figret")

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.domains.traffic_engineering.networks import Case, diamond, matrix, network, random_case
 
+import walras as wl
 from walras.domains import traffic_engineering as te
 from walras.errors import InputError
 from walras.types import Floats
@@ -35,9 +37,9 @@ def matrices(case: Case, seed: int, count: int = 5) -> Floats:
 
 
 def links_of(paths: te.Paths) -> Floats:
-    """(links, paths) 1 where a path takes a link."""
+    """(links, paths) how often a path takes a link."""
     out = np.zeros((paths.network.links, paths.count))
-    out[paths.links, np.repeat(np.arange(paths.count), paths.hops)] = 1.0
+    np.add.at(out, (paths.links, np.repeat(np.arange(paths.count), paths.hops)), 1.0)
     return out
 
 
@@ -180,10 +182,21 @@ def test_bad_input_is_named() -> None:
     case = diamond()
     demands = np.array([case.demand] * 3)
     call = te.min_max_utilisation_sequence
-    with pytest.raises(InputError, match=r"demands\[None\]"):
-        call(case.net, case.demand, case.paths)
-    with pytest.raises(InputError, match=r"demands\[None\]"):
-        call(case.net, 1.0, case.paths)  # type: ignore[arg-type]
+    one = case.demand
+    for single in (one, one.tolist(), pd.DataFrame(one), None, 1.0):
+        with pytest.raises(InputError, match=r"has shape .*put a single one in a list"):
+            call(case.net, single, case.paths)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"demands: .*allowed: \(k, 4, 4\): k matrices"):
+        call(case.net, one, case.paths)
+    with pytest.raises(InputError, match="text is no number"):
+        call(case.net, "last", case.paths)  # type: ignore[arg-type]
+    masked = np.ma.masked_array(demands, demands == 4.0)
+    with pytest.raises(InputError, match=r"demands: .*masked entries"):
+        call(case.net, masked, case.paths)
+    with pytest.raises(InputError, match=r"demands\[1\]: .*masked entries"):
+        call(case.net, [one, masked[0]], case.paths)
+    with pytest.raises(InputError, match="masked entries"):
+        te.max_total_flow(case.net, masked[0], case.paths)
     for value in (-1.0, np.nan):
         bad = demands.copy()
         bad[1, 0, 3] = value
@@ -196,6 +209,45 @@ def test_bad_input_is_named() -> None:
         call(case.net, demands + matrix(4, {(1, 1): 1.0}), case.paths)
     with pytest.raises(InputError, match="nodes"):
         call(random_case(0).net, demands, case.paths)
+
+
+def test_frames_are_matched_by_name_and_may_come_one_by_one() -> None:
+    case = diamond()
+    names = list(case.net.node_names)
+    frame = pd.DataFrame(case.demand, names, names)
+    turned = frame.loc[[*names[1::-1], *names[2:]], names[::-1]]
+    series = te.TrafficSeries(np.array([case.demand] * 2))
+    for function, value in zip(BOTH, (0.8, 4.0), strict=True):
+        for given_ in ([frame, turned], (m for m in (turned, case.demand.tolist())), series):
+            found = function(case.net, given_, case.paths)
+            assert found.value == pytest.approx([value] * 2)
+        with pytest.raises(InputError, match=r"rows of demands\[1\]"):
+            function(case.net, [frame, frame.rename(index={"n0": "x"})], case.paths)
+
+
+@pytest.mark.parametrize("function", BOTH)
+@settings(max_examples=6)
+@given(seed=SEEDS)
+def test_a_path_loads_a_link_as_often_as_it_takes_it(function: Function, seed: int) -> None:
+    """The sequence, HiGHS on our own matrix, and the function for one matrix agree."""
+    given_ = random_case(seed)
+    net, rng = given_.net, np.random.default_rng(seed)
+    walks = []
+    for _ in range(12):
+        walk = [int(rng.integers(net.nodes))]
+        for _ in range(int(rng.integers(2, 9))):
+            walk.append(int(rng.choice(net.target[net.source == walk[-1]])))
+        walks.append(walk[:-1] if walk[0] == walk[-1] else walk)
+    walks = [walk for walk in walks if walk[0] != walk[-1]] + [[0, 1]]
+    paths = te.Paths.of_nodes(net, np.concatenate(walks), np.cumsum([0, *map(len, walks)]))
+    case = Case(net, np.where(paths.joined(), rng.uniform(1.0, 9.0, (net.nodes,) * 2), 0.0), paths)
+    found = function(net, case.demand[None], paths)
+    wanted = by_highs(function, case, case.demand)
+    assert found.value == pytest.approx([wanted], rel=1e-8)
+    single = te.max_total_flow if function is te.max_total_flow_sequence else te.min_max_utilisation
+    for engine in ("exact", "interior"):
+        s = wl.solve(single(net, case.demand, paths), engine=engine, tolerance=1e-8)
+        assert s.value == pytest.approx(wanted, rel=1e-6)
 
 
 def test_a_start_of_another_problem_is_refused() -> None:

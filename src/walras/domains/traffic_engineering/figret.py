@@ -99,7 +99,10 @@ class Figret:
         path = self.folder / f"{name}{ending}"
         try:
             text = gzip.decompress(path.read_bytes()) if ending == _MATRICES else path.read_bytes()
-            found = np.loadtxt(text.decode().splitlines(), ndmin=2)
+            lines = [line for line in text.decode().splitlines() if line.strip()]
+            if not lines:
+                raise ValueError("it is empty")
+            found = np.loadtxt(lines, comments=None, ndmin=2)
         except (OSError, EOFError, UnicodeDecodeError, ValueError) as error:
             raise _unreadable(path, error, "a line of numbers for each matrix") from error
         if not np.isfinite(found).all() or np.any(found < 0.0):
@@ -126,7 +129,7 @@ def load_figret(folder: str | Path) -> Figret:
 
     Raises:
         DataError: A file is missing or has another form; names the file and the line.
-        InputError: A tunnel takes a link that the network does not have.
+        InputError: The folder is no path, or a tunnel takes a link that the network does not have.
 
     Example:
         >>> import walras as wl
@@ -148,6 +151,7 @@ def load_figret(folder: str | Path) -> Figret:
         >>> round(s.value, 6), found.optimum("test_1").tolist()
         (0.5, [0.5])
     """
+    checks.of_kind(folder, (str, Path), "folder", "a path", remedy="give the folder's path")
     place = Path(folder)
     network = load_topology(place / "topology.json")
     names = sorted(p.name.removesuffix(_MATRICES) for p in place.glob(f"*{_MATRICES}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,13 @@ from walras.types import Floats
 Demand = npt.ArrayLike | pd.DataFrame
 
 
-def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
+def traffic(
+    demand: Demand,
+    network: Network,
+    name: str = "demand",
+    *,
+    remedy: str = "give the matrix of this network",
+) -> Floats:
     """Check a (nodes, nodes) matrix of traffic from row to column.
 
     A labelled frame is matched by the nodes' names.
@@ -29,6 +36,7 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
         demand: The matrix.
         network: The network that it must fit.
         name: Its name in errors.
+        remedy: What to do about another shape.
 
     Raises:
         InputError: Another shape or other labels, a negative or infinite entry, traffic from a
@@ -40,26 +48,35 @@ def traffic(demand: Demand, network: Network, name: str = "demand") -> Floats:
     array = checks.numeric(demand, name)
     n = network.nodes
     words = f"a row and a column a node of {network.name}"
-    checks.shaped(array, (n, n), name, words, remedy="give the matrix of this network")
+    checks.shaped(array, (n, n), name, words, remedy=remedy)
     return _checked(array, network, name)
 
 
-def sequence(demands: npt.ArrayLike, network: Network) -> Floats:
-    """Check a (matrices, nodes, nodes) array of traffic.
+def sequence(demands: Iterable[Demand], network: Network) -> Floats:
+    """Check a (matrices, nodes, nodes) array of traffic, or matrices one by one.
 
     Args:
-        demands: The matrices.
+        demands: The array, or any iterable of what :func:`traffic` reads.
         network: The network that they must fit.
 
     Raises:
         InputError: As :func:`traffic`.
     """
     of_kind(network, Network, "network")
+    n, remedy = network.nodes, "give the matrices of this network; put a single one in a list"
+    if isinstance(demands, Iterable) and not isinstance(demands, np.ndarray | pd.DataFrame | str):
+        read = [
+            traffic(each, network, f"demands[{k}]", remedy=remedy) for k, each in enumerate(demands)
+        ]
+        return np.array(read).reshape(-1, n, n)
     array = checks.numeric(demands, "demands")
-    n, count = network.nodes, len(array) if array.ndim else 0
-    words = f"a row and a column a node of {network.name} for each matrix"
-    remedy = "give the matrices of this network, a single one as demands[None]"
-    checks.shaped(array, (count, n, n), "demands", words, remedy=remedy)
+    if array.ndim != 3 or array.shape[1:] != (n, n):
+        raise InputError(
+            f"has shape {array.shape}",
+            where="demands",
+            allowed=f"(k, {n}, {n}): k matrices, a row and a column a node of {network.name}",
+            remedy=remedy,
+        )
     return _checked(array, network, "demands")
 
 

@@ -339,7 +339,7 @@ class _Case:
 
 
 def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_array:
-    """One column for each path: ones in its links' rows, then its coefficient in each block."""
+    """A column for each path: how often it takes each link, then its coefficient in each block."""
     m, n = paths.network.links, paths.count
     more = len(blocks)
     size = len(paths.links) + more * n
@@ -357,7 +357,7 @@ def _matrix(paths: Paths, blocks: tuple[_Block, ...], asked: Bools) -> sp.csc_ar
         kept = np.concatenate([np.ones(m, dtype=np.bool_), *(asked for _ in blocks)])
         matrix = sp.csc_array(matrix[np.flatnonzero(kept)])
     matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
+    matrix.sum_duplicates()  # of a path that takes a link twice
     return matrix
 
 

@@ -8,6 +8,7 @@ alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,7 @@ import pandas as pd
 
 from walras import checks
 from walras.domains.traffic_engineering import matrices
+from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import Network
 from walras.domains.traffic_engineering.objectives import Objective, check_network
 from walras.domains.traffic_engineering.paths import Paths
@@ -89,7 +91,7 @@ class FlowSequence:
 
 
 def min_max_utilisation_sequence(
-    network: Network, demands: Floats, paths: Paths, *, start: FlowSequence | None = None
+    network: Network, demands: Iterable[Demand], paths: Paths, *, start: FlowSequence | None = None
 ) -> FlowSequence:
     """Minimise the largest link utilisation for one traffic matrix after the other.
 
@@ -100,7 +102,8 @@ def min_max_utilisation_sequence(
 
     Args:
         network: The network.
-        demands: (matrices, nodes, nodes) traffic, in order.
+        demands: (matrices, nodes, nodes) traffic, in order, or an iterable of matrices; frames
+            are matched by the nodes' names.
         paths: Candidate paths.
         start: An earlier result with the same paths and capacities, whose last basis is the first.
 
@@ -128,7 +131,7 @@ def min_max_utilisation_sequence(
 
 
 def max_total_flow_sequence(
-    network: Network, demands: Floats, paths: Paths, *, start: FlowSequence | None = None
+    network: Network, demands: Iterable[Demand], paths: Paths, *, start: FlowSequence | None = None
 ) -> FlowSequence:
     """Maximise the traffic served for one traffic matrix after the other.
 
@@ -137,7 +140,8 @@ def max_total_flow_sequence(
 
     Args:
         network: The network.
-        demands: (matrices, nodes, nodes) traffic, in order.
+        demands: (matrices, nodes, nodes) traffic, in order, or an iterable of matrices; frames
+            are matched by the nodes' names.
         paths: Candidate paths.
         start: An earlier result with the same paths and capacities, whose last basis is the first.
 
@@ -174,7 +178,7 @@ class _Sequence:
     demand: Floats
 
     @classmethod
-    def of(cls, network: Network, demands: Floats, paths: Paths) -> _Sequence:
+    def of(cls, network: Network, demands: Iterable[Demand], paths: Paths) -> _Sequence:
         """Check that the three arguments belong together."""
         check_network(network, paths)
         traffic = matrices.sequence(demands, network)
