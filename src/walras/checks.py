@@ -280,8 +280,7 @@ def reals(given: object) -> Floats:
     """Any array-like as float64; not a copy where it is that already.
 
     Raises:
-        TypeError: Something in it is complex (a cast would drop its imaginary part), a date (a cast
-            would count nanoseconds), text (a cast would read it), or no number.
+        TypeError: It holds complex numbers, dates or text, which a cast would change, or no number.
         ValueError: Something in it is no number or is masked, or its rows differ in length.
         OverflowError: A whole number in it has more than 308 digits.
     """
@@ -517,9 +516,8 @@ def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 def few(names: Iterable[str], most: int = _FEW) -> str:
     """The first names, and how many there are where not all are shown."""
     listed = [str(name) for name in names]
-    if len(listed) <= most:
-        return ", ".join(listed)
-    return f"{', '.join(listed[:most])}, ... ({len(listed)} in all)"
+    more = f", ... ({len(listed)} in all)" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
 
 
 def shown(value: object) -> str:

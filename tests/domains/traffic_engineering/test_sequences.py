@@ -189,7 +189,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match=r"demands: .*allowed: \(k, 4, 4\): k matrices"):
         call(case.net, one, case.paths)
     with pytest.raises(InputError, match="text is no number"):
-        call(case.net, "last", case.paths)  # type: ignore[arg-type]
+        call(case.net, "last", case.paths)
     masked = np.ma.masked_array(demands, demands == 4.0)
     with pytest.raises(InputError, match=r"demands: .*masked entries"):
         call(case.net, masked, case.paths)
@@ -216,9 +216,8 @@ def test_frames_are_matched_by_name_and_may_come_one_by_one() -> None:
     names = list(case.net.node_names)
     frame = pd.DataFrame(case.demand, names, names)
     turned = frame.loc[[*names[1::-1], *names[2:]], names[::-1]]
-    series = te.TrafficSeries(np.array([case.demand] * 2))
     for function, value in zip(BOTH, (0.8, 4.0), strict=True):
-        for given_ in ([frame, turned], (m for m in (turned, case.demand.tolist())), series):
+        for given_ in ([frame, turned], (m for m in (turned, case.demand.tolist()))):
             found = function(case.net, given_, case.paths)
             assert found.value == pytest.approx([value] * 2)
         with pytest.raises(InputError, match=r"rows of demands\[1\]"):

@@ -52,7 +52,7 @@ def traffic(
     return _checked(array, network, name)
 
 
-def sequence(demands: Iterable[Demand], network: Network) -> Floats:
+def sequence(demands: Iterable[Demand] | npt.ArrayLike, network: Network) -> Floats:
     """Check a (matrices, nodes, nodes) array of traffic, or matrices one by one.
 
     Args:
