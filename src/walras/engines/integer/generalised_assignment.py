@@ -158,12 +158,13 @@ class _Search:
 
     def _chain_to_first(self) -> None:
         """Take chains until an assignment is known; without one there is no answer."""
-        end = self._began + _FIRST_SECONDS
+        end, count = self._began + _FIRST_SECONDS, 1
         for _ in range(_FIRST_ROUNDS):
             if self._known or self._stopped or time.perf_counter() > end:
                 return
-            self._best_cost = self._chains.step(self._best, self._best_cost, _FIRST_CHAINS)
+            self._best_cost = self._chains.step(self._best, self._best_cost, count)
             self._note()
+            count = min(2 * count, _FIRST_CHAINS)
 
     def _chain(self, until: float | None) -> None:
         """Rounds of chains until a time, or until they find no better assignment."""
