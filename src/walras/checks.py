@@ -189,7 +189,7 @@ def one_of(
         return value
     some = islice(choices, _COMPARED)
     near = difflib.get_close_matches(value, some, n=1) if isinstance(value, str) else []
-    use = "use one of these names" if choices else "leave it out"
+    use = "use one of these names" if len(choices) else "leave it out"
     raise InputError(
         f"there is no {kind} {shown(value)}" if kind else f"is {shown(value)}",
         where=where,
