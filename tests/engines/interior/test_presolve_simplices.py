@@ -25,6 +25,37 @@ def test_what_is_decided_costs_nothing(seed: int, objective: object, scale: floa
     assert not np.all(decided.settled)
 
 
+@settings(max_examples=40)
+@given(seed=SEEDS, given=st.floats(0.0, 2.0))
+def test_what_a_scalar_leaves_loose_costs_nothing_where_rows_have_limits_of_their_own(
+    seed: int, given: float
+) -> None:
+    problem = flow(seed, te.min_max_utilisation)
+    rows, rng = problem.rows, np.random.default_rng(seed)
+    capacity = rows.scalar_matrix[:, 0] < 0
+    upper = np.where(capacity, rng.uniform(0.0, given, rows.count), rows.upper)
+    problem = replace(problem, rows=replace(rows, upper=upper))
+    simplices = Simplices.of(problem)
+    assert simplices is not None
+    decided = presolve(simplices)
+    assert optimum(problem, decided) == pytest.approx(optimum(problem), rel=1e-7, abs=1e-9)
+
+
+def test_the_block_that_needs_most_leaves_the_other_rows_loose() -> None:
+    # 30 from a to d by way of b, 10 wide, or of c, 5 wide: 2 = 30 / (10 + 5) of each at least.
+    ends = np.array([[0, 1, 0, 2, 1], [1, 3, 2, 3, 2]], dtype=np.int32)
+    net = te.Network(tuple("abcd"), *ends, np.array([10.0, 40.0, 50.0, 5.0, 4.0]))
+    paths = te.candidate_paths(net, k=2, cache=False)
+    demand = np.zeros((4, 4))
+    demand[0, 3], demand[0, 1], demand[1, 2] = 30.0, 1.0, 7.0
+    problem = te.min_max_utilisation(net, demand, paths)
+    simplices = Simplices.of(problem)
+    assert simplices is not None
+    assert not np.any(presolve(simplices).loose[[0, 3]])
+    assert np.all(presolve(simplices).loose[[1, 2, 4]])
+    assert optimum(problem) == pytest.approx(31.0 / 15.0)  # the link from a to b carries 1 more
+
+
 def test_scarce_traffic_is_decided_at_once() -> None:
     simplices = Simplices.of(flow(3, te.max_total_flow, 1e-3))
     assert simplices is not None

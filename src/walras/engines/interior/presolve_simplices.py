@@ -5,6 +5,14 @@ own, ``a x <= b`` or ``a x = b``, and every other row is a capacity, ``A x + e t
 The polytope of such a block is a simplex. The least and the largest load of a row are then known in
 closed form (activity bounds; Brearley, Mitra and Williams 1975). A block that has chosen rests at a
 vertex: all on one entry, or nothing.
+
+In rows ``A x - w t <= c`` with one scalar t, w > 0, any prices p >= 0 with ``w p = 1`` prove
+
+    t >= sum_j min_q (A_q p size_q) - c p      over the entries q of each block j.
+
+A block alone needs a t of ``1 / sum_q 1 / max_r (A_rq size_q / w_r)`` where c = 0 and its entries
+meet different rows. The prices that prove this for the block that needs most often prove the
+optimum, since a network's traffic is seldom scarce in two places at once.
 """
 
 from __future__ import annotations
@@ -14,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.certificate.structure import structure
+from walras.kernels import columns
 from walras.kernels.simplices import activity_ranges, choices
 from walras.separable import Separable, Side
 from walras.types import Bools, Floats, Longs
@@ -121,6 +130,7 @@ def presolve(simplices: Simplices) -> Presolved:
     closed = np.zeros(len(s.entry), dtype=bool)
     settled = s.is_equation & (np.diff(s.ptr) == 1)
     loose = np.zeros(rows.count, dtype=bool)
+    proof = _scarcest(simplices, capacity)
     for _ in range(_PASSES):
         least, most = activity_ranges(
             s.ptr,
@@ -133,7 +143,7 @@ def presolve(simplices: Simplices) -> Presolved:
             matrix.data,
             rows.count,
         )
-        found = capacity & _cannot_bind(problem, least, most, capacity)
+        found = capacity & _cannot_bind(problem, least, most, capacity, proof)
         if np.array_equal(found, loose):
             break
         loose = found
@@ -147,7 +157,42 @@ def presolve(simplices: Simplices) -> Presolved:
     return Presolved(closed, settled, loose)
 
 
-def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bools) -> Bools:
+@dataclass(frozen=True, eq=False)
+class _ScalarProof:
+    """A lower bound of the scalar and (rows,) the prices that prove it."""
+
+    value: float
+    prices: Floats
+
+
+def _scarcest(simplices: Simplices, capacity: Bools) -> _ScalarProof:
+    """The bound of the scalar by the block that needs the largest one alone, and all others."""
+    s, rows = simplices, simplices.problem.rows
+    none = _ScalarProof(-np.inf, np.zeros(rows.count))
+    if not simplices.problem.scalars:
+        return none
+    pays = capacity & (rows.scalar_matrix[:, 0] < 0)
+    width = np.where(pays, -rows.scalar_matrix[:, 0], np.inf)  # of a row, for one unit of t
+    matrix, most = rows.matrix, np.full(simplices.problem.entries, np.inf)
+    columns.least(matrix.indptr, matrix.indices, matrix.data, width, False, most)
+    part = most[s.entry] / s.size  # of a block's limit that fits on an entry, for one unit of t
+    room = np.where(s.is_equation, np.add.reduceat(part, s.ptr[:-1]), np.inf)
+    j = int(np.argmin(room))
+    if not np.isfinite(room[j]):
+        return none
+    prices = none.prices
+    for k in range(s.ptr[j], s.ptr[j + 1]):
+        own = slice(matrix.indptr[s.entry[k]], matrix.indptr[s.entry[k] + 1])
+        row = matrix.indices[own][np.argmin(width[matrix.indices[own]] / matrix.data[own])]
+        prices[row] += part[k] / width[row] / room[j]
+    cheapest = np.minimum.reduceat((matrix.T @ prices)[s.entry] * s.size, s.ptr[:-1])
+    value = float(cheapest @ s.is_equation - np.where(prices > 0, rows.upper, 0.0) @ prices)
+    return _ScalarProof(value, prices)
+
+
+def _cannot_bind(
+    problem: Separable, least: Floats, most: Floats, capacity: Bools, proof: _ScalarProof
+) -> Bools:
     """(rows,) True where the largest load is within the bound."""
     upper = problem.rows.upper
     if not problem.scalars:
@@ -156,12 +201,13 @@ def _cannot_bind(problem: Separable, least: Floats, most: Floats, capacity: Bool
     pays = capacity & (e < 0)
     share = np.where(pays, -e, 1.0)
     forced = np.where(pays, (least - upper) / share, -np.inf)
-    t = float(max(np.max(forced, initial=-np.inf), problem.scalar_lower[0]))
+    t = float(max(np.max(forced, initial=-np.inf), problem.scalar_lower[0], proof.value))
     if not np.isfinite(t):
         return np.asarray((_WITH_ROUNDING * most <= upper) & (e == 0))
     room = upper + np.where(pays, share * t, 0.0)
-    # The row that forces t stays, since the others are loose only because of it.
-    return np.asarray((_WITH_ROUNDING * most <= room) & (pays | (e == 0)) & (forced < t))
+    # The rows that force t stay, since the others are loose only because of them.
+    forces = (forced >= t) | ((proof.value >= t) & (proof.prices > 0))
+    return np.asarray((_WITH_ROUNDING * most <= room) & (pays | (e == 0)) & ~forces)
 
 
 def _taken(simplices: Simplices, free: Bools, closed: Bools, settled: Bools) -> tuple[Bools, Bools]:
