@@ -44,7 +44,7 @@ def test_what_a_scalar_leaves_loose_costs_nothing_where_rows_have_limits_of_thei
 def test_the_block_that_needs_most_leaves_the_other_rows_loose() -> None:
     # 30 from a to d by way of b, 10 wide, or of c, 5 wide: 2 = 30 / (10 + 5) of each at least.
     ends = np.array([[0, 1, 0, 2, 1], [1, 3, 2, 3, 2]], dtype=np.int32)
-    net = te.Network(tuple("abcd"), *ends, np.array([10.0, 40.0, 50.0, 5.0, 4.0]))
+    net = te.Network(tuple("abcd"), ends[0], ends[1], np.array([10.0, 40.0, 50.0, 5.0, 4.0]))
     paths = te.candidate_paths(net, k=2, cache=False)
     demand = np.zeros((4, 4))
     demand[0, 3], demand[0, 1], demand[1, 2] = 30.0, 1.0, 7.0
