@@ -16,10 +16,10 @@ from walras.rounds import JobsSnapshot
 from walras.types import Floats
 
 
-def _central(jobs: JobsSnapshot, *, idle: bool = False) -> Central:
+def _central(jobs: JobsSnapshot) -> Central:
     speed = np.where(jobs.fits, jobs.speed, 0.0)
     workers = (jobs.size, jobs.workers, jobs.group, jobs.paired)
-    return central_max_min(speed, 1.0 / jobs.weight, *workers, idle=idle)
+    return central_max_min(speed, 1.0 / jobs.weight, *workers)
 
 
 def _alike(seed: int, n: int) -> JobsSnapshot:
@@ -57,10 +57,10 @@ def test_the_value_is_the_best_and_proved(seed: int) -> None:
     assert found.value == pytest.approx(_best(service, jobs), rel=1e-6)
 
 
-@given(st.integers(0, 2000), st.booleans())
-def test_pairs_are_those_of_the_round_and_keep_to_the_rows(seed: int, idle: bool) -> None:
+@given(st.integers(0, 2000))
+def test_pairs_are_those_of_the_round_and_keep_to_the_rows(seed: int) -> None:
     jobs = _alike(seed, 1 + seed % 12)
-    found = _central(jobs, idle=idle)
+    found = _central(jobs)
     assert found.pair.tolist() == jobs.pairs.jobs.tolist()
     assert ((found.pair_time > 0.0) == jobs.pairs.fits).all()
     hours, size = found.time.sum(axis=1), jobs.size[found.pair[:, 0]]
@@ -87,9 +87,8 @@ def test_classes_end_where_single_jobs_do(seed: int) -> None:
     assert found.pair_time == pytest.approx(apart.pair_time, abs=1e-5)
 
 
-@pytest.mark.parametrize("idle", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_centre_is_the_limit_of_the_barrier_stated_job_by_job(seed: int, idle: bool) -> None:
+def test_the_centre_is_the_limit_of_the_barrier_stated_job_by_job(seed: int) -> None:
     jobs, mu = _alike(seed, 5), 1e-7
     n, able = len(jobs), jobs.group >= 0
     pair = np.argwhere(np.triu(np.outer(able, able) & (jobs.size[:, None] == jobs.size), 1))
@@ -106,15 +105,14 @@ def test_the_centre_is_the_limit_of_the_barrier_stated_job_by_job(seed: int, idl
         hours += joins @ cp.sum(y, axis=1)
     taken += jobs.size[pair[:, 0]] @ y
     slacks = (rate / jobs.weight - level, 1 - hours, jobs.workers - taken)
-    free, both = jobs.fits | idle, fits | idle
-    barrier = sum(cp.sum(cp.log(part)) for part in (x[free], y[both], *slacks))
-    none = [x[~free] == 0.0, y[~both] == 0.0]
+    barrier = sum(cp.sum(cp.log(part)) for part in (x[jobs.fits], y[fits], *slacks))
+    none = [x[~jobs.fits] == 0.0, y[~fits] == 0.0]
     exact = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
     cp.Problem(cp.Maximize(level + mu * barrier), none).solve(solver="CLARABEL", **exact)
-    found = _central(jobs, idle=idle)
+    found = _central(jobs)
     assert found.pair.tolist() == jobs.pairs.jobs.tolist()
-    assert found.time == pytest.approx(x.value * jobs.fits, abs=1e-3)
-    assert found.pair_time == pytest.approx((y.value * fits)[place >= 0], abs=1e-3)
+    assert found.time == pytest.approx(x.value, abs=1e-3)
+    assert found.pair_time == pytest.approx(y.value[place >= 0], abs=1e-3)
 
 
 def test_alike_jobs_have_alike_shares() -> None:

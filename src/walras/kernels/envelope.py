@@ -62,6 +62,49 @@ class BorderedNormal:
         return np.asarray(found + wrong)
 
 
+class BoundedNewton:
+    """The steps of an interior-point method whose columns are free but for rows that bound them.
+
+    For rows A, a border c and bounds f > 0 of the columns the systems are
+
+        A'y - f z = p,  c'y = q,  A x + c l - h y = r,  -f x - g z = s.
+
+    Args:
+        matrix: (R, C) A, by columns; entries that are there twice count twice.
+        border: (R,) c >= 0.
+        bounds: (C,) f.
+
+    Example:
+        >>> import numpy as np, scipy.sparse as sp
+        >>> from walras.kernels.envelope import BoundedNewton
+        >>> system = BoundedNewton(sp.csc_array(np.ones((1, 1))), np.ones(1), np.ones(1))
+        >>> system.factorise(np.array([1.0, 2.0]))
+        >>> xl, yz = system.solve(np.array([1.0, 3.0]), np.array([1.0, -1.0]))
+        >>> xl.round(12).tolist(), yz.round(12).tolist()
+        ([-3.0, 7.0], [3.0, 2.0])
+    """
+
+    def __init__(self, matrix: sp.csc_array, border: Floats, bounds: Floats) -> None:
+        self._columns = matrix.indptr, matrix.indices, matrix.data
+        self._normal = BorderedNormal(matrix)
+        self._border, self._bounds = border, bounds
+
+    def factorise(self, h: Floats) -> None:
+        """Take (R + C,) h and g, > 0."""
+        rows = len(self._border)
+        self._h, self._reach = h, h[rows:] / self._bounds**2
+        self._normal.factorise(self._reach, h[:rows], self._border)
+
+    def solve(self, p: Floats, r: Floats) -> tuple[Floats, Floats]:
+        """(C + 1,) x and l, and (R + C,) y and z, for (C + 1,) p and q and (R + C,) r and s."""
+        x, y = np.zeros(len(p)), np.zeros(len(r))
+        right = np.zeros(len(self._border) + 1)
+        _onto_rows(*self._columns, self._bounds, self._h, self._reach, p, r, right)
+        found = self._normal.solve(right)
+        _back(*self._columns, self._bounds, self._h, self._reach, p, r, found, x, y)
+        return x, y
+
+
 @jit
 def _reach(indptr: Ints, indices: Ints, first: Longs) -> None:
     """Find the first entry of each row: the first row that shares a column with it."""
@@ -145,3 +188,54 @@ def _subtract(first: Longs, begin: Longs, a: Floats, x: Floats, out: Floats) -> 
             total += a[begin[i] + j] * x[j]
             out[j] -= a[begin[i] + j] * x[i]
         out[i] -= total
+
+
+@jit
+def _onto_rows(
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    bounds: Floats,
+    h: Floats,
+    reach: Floats,
+    p: Floats,
+    r: Floats,
+    out: Floats,
+) -> None:
+    """The right-hand side of the rows, where columns and bounds are eliminated."""
+    rows = len(out) - 1
+    for i in range(rows):
+        out[i] = -r[i]
+    out[rows] = p[len(reach)]
+    for c in range(len(reach)):
+        left = reach[c] * (p[c] - bounds[c] * r[rows + c] / h[rows + c])
+        for m in range(indptr[c], indptr[c + 1]):
+            out[indices[m]] += data[m] * left
+
+
+@jit
+def _back(
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    bounds: Floats,
+    h: Floats,
+    reach: Floats,
+    p: Floats,
+    r: Floats,
+    found: Floats,
+    x: Floats,
+    y: Floats,
+) -> None:
+    """Columns and prices of the bounds from those of the rows."""
+    rows = len(found) - 1
+    for i in range(rows):
+        y[i] = found[i]
+    x[len(reach)] = -found[rows]
+    for c in range(len(reach)):
+        beside = r[rows + c] / h[rows + c]
+        left = p[c] - bounds[c] * beside
+        for m in range(indptr[c], indptr[c + 1]):
+            left -= data[m] * found[indices[m]]
+        x[c] = reach[c] * left
+        y[rows + c] = -bounds[c] / h[rows + c] * x[c] - beside

@@ -54,8 +54,6 @@ def central_max_min(
     workers: Longs,
     group: Longs,
     paired: Floats,
-    *,
-    idle: bool = False,
 ) -> Central:
     """Maximise the least service of a job over shares of time, at the central solution.
 
@@ -69,8 +67,6 @@ def central_max_min(
         group: (N,) group of a job by its speed beside others; -1 where it shares with nobody.
         paired: (G, G, T) steps a second of a job of one group beside one of another; 0 where the
             two do not fit. Jobs of one size share workers of the types on which both run alone.
-        idle: Whether jobs and pairs may have time on types where they do not run, too. It brings
-            nothing, and no shares show it; but the centre leaves it free.
 
     Returns:
         The shares; they keep to all rows, and value and bound are computed from them and from the
@@ -81,7 +77,7 @@ def central_max_min(
         time, pair = np.zeros(speed.shape), np.zeros((0, 2), np.int64)
         return Central(time, pair, np.zeros((0, len(workers))), 0.0, 0.0)
     classes = classes_of(speed, worth / best, size, group)
-    units = units_of(classes, paired, idle=idle)
+    units = units_of(classes, paired)
     n, none = classes.count.astype(np.float64), np.zeros(len(workers))
     slope = rows_of(np.where(classes.runs, n, 0.0), 0.0 * n, none)
     found = end_of_path(program(classes, units, workers, linear(slope)))

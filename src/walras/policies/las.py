@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from walras.domains import cluster_scheduling
-from walras.policies.central import central_max_min
 from walras.policies.interior_end import interior_max_min
 from walras.policies.solved import (
     NO_PAIRS,
@@ -31,12 +30,11 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     section 4.1.
 
     Many shares have the best least service, and which of them are taken decides how long jobs take.
-    Without sharing they are those where an interior-point method ends, Clarabel's at a gap of 1e-8.
-    The published runs took such an end, and at low loads it gives their mean completion times. With
-    sharing they are the analytic centre of the best shares. There, jobs that are alike have alike
-    shares, so that the cost of a decision does not grow with all pairs of jobs. As in the published
-    program, each pair of jobs of one size may have time on each type. Where it does not run, that
-    time is left free.
+    Here they are those where an interior-point method ends, Clarabel's at a gap of 1e-8. The
+    published runs took such an end, and at low loads it gives their mean completion times. With
+    sharing each pair of jobs of one size may have time on each type, as in the published program;
+    where it does not run, that time is left free. Jobs that are alike have alike shares, so that
+    the cost of a decision grows with the kinds of jobs, not with jobs and all their pairs.
 
     Args:
         by_speed: Whether the policy knows speeds.
@@ -69,14 +67,13 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
         needs_types(snapshot)
         size, workers = snapshot.size, snapshot.workers
         if engine is None:
-            unit = float(snapshot.weight.mean())  # so that only ratios of weights matter
+            unit = float(snapshot.weight.min())  # so that only ratios of weights matter
             worth = size * unit / snapshot.weight / (mean_speed(snapshot) if by_speed else 1.0)
             speed = np.where(snapshot.fits, snapshot.speed if by_speed else 1.0, 0.0)
-            if sharing:
-                beside = (snapshot.group, snapshot.paired)
-                found = central_max_min(speed, worth, size, workers, *beside, idle=True)
-            else:
-                found = interior_max_min(speed, worth, size, workers)
+            group, paired = snapshot.group, snapshot.paired
+            if not sharing:
+                group, paired = np.full(len(group), -1), np.zeros((0, 0, len(workers)))
+            found = interior_max_min(speed, worth, size, workers, group, paired)
             time, jobs, pair_time = found.time, found.pair, found.pair_time
             value, bound = found.value / unit, found.bound / unit
         else:
