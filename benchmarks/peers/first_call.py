@@ -90,9 +90,12 @@ def _rebalance(instance: Instance) -> None:
 
 
 def _matches(instance: Instance) -> None:
-    """A round that branch and bound ends, and one too large for it."""
-    success = np.full(instance.shape, 0.9)
-    few = slice(None, 3), slice(None, 12)
-    wl.matching.match(1.0 / instance.throughput[few].clip(0.1), success[few], min_success=0.8)
+    """Rounds by branch and bound, where ``match`` solves a small one without kernels, and a round
+    too large for it.
+    """
+    success = np.full((1, *instance.shape), 0.9)
+    few = slice(None), slice(None, 3), slice(None, 12)
+    times = 1.0 / instance.throughput[None].clip(0.1)
+    wl.matching.match_rounds(times[few], success[few], min_success=0.8)
     many = np.tile(1.0 / instance.throughput.clip(0.1), 20)
     wl.matching.match(many, np.full(many.shape, 0.9), min_success=0.8)

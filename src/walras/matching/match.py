@@ -16,6 +16,7 @@ from walras.kernels.matching.rounds import solve_rounds
 from walras.matching.asked import Asked, Places, Ready
 from walras.matching.by_price import by_price, none_found, search_by_price
 from walras.matching.exact import NODES, Arrays
+from walras.matching.levels import PAIRS, by_levels
 from walras.matching.model import integer_program
 from walras.matching.plan import Plan
 from walras.matching.round import Round, Table
@@ -25,6 +26,7 @@ from walras.matching.speedup import Speedup
 from walras.progress import OnProgress, Progress
 from walras.solving import solve
 from walras.status import Status
+from walras.types import Ints
 
 METHODS = ("auto", "branch-and-bound", "search", "milp")
 
@@ -269,14 +271,21 @@ def _branch_and_bound(round_: Round, settings: MatchSettings) -> Found:
             branch_round(round_, settings.tolerance, limit),
             stopped=Status.FEASIBLE if settings.time_limit is None else Status.LIMIT,
         )
-    given = Arrays.of_round(round_)
-    solved = solve_rounds(
-        given.t, given.a, given.zeta, given.goal, given.price, settings.tolerance, limit
-    )
-    bound = max(float(solved.bound[0]), 0.0)
+    x, bound = _branched(round_, settings.tolerance, limit)
     stopped = Status.FEASIBLE if settings.time_limit is None else Status.LIMIT
-    objective = objective_of(round_, solved.x[0])
-    return Found(solved.x[0], objective, bound, "branch and bound", stopped)
+    return Found(x, objective_of(round_, x), max(bound, 0.0), "branch and bound", stopped)
+
+
+def _branched(round_: Round, tolerance: float, limit: int) -> tuple[Ints, float]:
+    """(tasks,) clusters and a bound; small rounds do without the kernel, which is compiled once."""
+    given = Arrays.of_round(round_)
+    if round_.times.size <= PAIRS:
+        one = given.t[0], given.a[0], given.zeta, float(given.goal[0]), float(given.price[0])
+        found = by_levels(*one, limit)
+        if found is not None:
+            return found
+    solved = solve_rounds(given.t, given.a, given.zeta, given.goal, given.price, tolerance, limit)
+    return solved.x[0], float(solved.bound[0])
 
 
 def _closed(round_: Round, settings: MatchSettings, began: float, exact: Found) -> Found:
