@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from walras.engines.admm.engine import ADMM
     from walras.engines.admm.option_groups import (
         JointMinimisation,
+        LargestFirst,
         PenaltyUpdate,
         ProofSchedule,
         RestartRule,
@@ -39,6 +40,7 @@ __all__ = [
     "Integer",
     "Interior",
     "JointMinimisation",
+    "LargestFirst",
     "PenaltyUpdate",
     "Prices",
     "ProofSchedule",
@@ -58,6 +60,7 @@ _HOME = {
     "Integer": "walras.engines.integer.engine",
     "Interior": "walras.engines.interior.engine",
     "JointMinimisation": "walras.engines.admm.option_groups",
+    "LargestFirst": "walras.engines.admm.option_groups",
     "PenaltyUpdate": "walras.engines.admm.option_groups",
     "POP": "walras.engines.pop.engine",
     "Prices": "walras.engines.prices.engine",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
 from walras.engines.admm.form import Form, has_own_rows, make_form
+from walras.engines.admm.largest_first import Rounds
 from walras.engines.admm.method import Method
 from walras.engines.admm.options import ADMMOptions
 from walras.engines.admm.proofs.central_prover import CentralProver
@@ -39,7 +40,7 @@ from walras.kernels.devices import CPU
 from walras.progress import Timings
 from walras.progress_log import IterationLog
 from walras.separable import Separable
-from walras.settings import Settings
+from walras.settings import Settings, Start
 from walras.status import Status
 
 _PROOF_SHARE = 0.999  # share of the tolerance that the engine's own proof must reach
@@ -81,6 +82,8 @@ class ADMM(ADMMOptions, Engine):
         proofs: When proofs are made.
         start_prices: Prices for a start that has none.
         joint: Sweeps of modes ``penalty`` and ``augmented-lagrangian``.
+        largest_first: When the first rounds run on the largest demands alone (only with ``hard``,
+            in threads of this process or on a GPU, and without a start).
 
     Raises:
         InputError: A setting is outside its range.
@@ -136,7 +139,22 @@ class ADMM(ADMMOptions, Engine):
         self.require(problem)
         if is_too_short(problem, settings):
             return where_interior_begins(problem, settings, "ADMM: not begun")
-        run = _Solve(problem, settings, self)
+        if self.mode != "hard" or self.executor is not None or settings.start is not None:
+            return self._at_once(problem, settings)
+        rounds = Rounds(problem, settings, self.largest_first, self._at_once)
+        first = rounds.run()
+        if first is None:
+            return self._at_once(problem, settings, rounds.log)
+        if first.status is not Status.INACCURATE:
+            return first
+        near = replace(settings, start=Start(first.x, first.prices))
+        return rounds.or_better(self._at_once(problem, near, rounds.log))
+
+    def _at_once(
+        self, problem: Separable, settings: Settings, log: IterationLog | None = None
+    ) -> Iterate:
+        """Solve with all demands, after the steps of a log."""
+        run = _Solve(problem, settings, self, log or IterationLog(settings))
         try:
             status = run.run()
         except KeyboardInterrupt:
@@ -153,19 +171,17 @@ class _Solve:
     problem: Separable
     settings: Settings
     options: ADMMOptions
-    iteration_log: IterationLog = field(init=False)
+    iteration_log: IterationLog
     best: Incumbent | None = None
     pool: WorkerPool | None = None
     method: Method | None = None
     prover: Prover | None = None
     built: float = 0.0
 
-    def __post_init__(self) -> None:
-        self.iteration_log = IterationLog(self.settings)
-
     def run(self) -> Status:
         """Cut the problem into slices, and iterate on them."""
         problem, settings, options = self.problem, self.settings, self.options
+        began = self.iteration_log.elapsed
         form, of_rows = _split(problem, settings, options)
         first = beginning(form, settings.start, options.rho, options.start_prices)
         executor = executor_on(settings.device, options.executor, settings.workers)
@@ -173,7 +189,7 @@ class _Solve:
             form, executor.slices(settings.workers), first.x, first.price, of_rows, first.own
         )
         self.best = Incumbent(problem, self.iteration_log, settings.tolerance, options.proofs)
-        self.built = self.iteration_log.elapsed
+        self.built = self.iteration_log.elapsed - began
         self.pool = executor.open(slices)
         tightening = DualTightening(form)
         self.method = method = Method(form, self.pool, first, tightening.ceiling)

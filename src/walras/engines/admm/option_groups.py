@@ -107,6 +107,30 @@ class ProofSchedule(OptionGroup):
 
 
 @dataclass(frozen=True, repr=False)
+class LargestFirst(OptionGroup):
+    """When the first rounds run on the largest demands alone, such as flows of a few large pairs.
+
+    The others take their cheapest entries at the prices found, and all are proved together.
+
+    Attributes:
+        left_out: Share of the value of all demands that the others may have in the first round, in
+            multiples of the tolerance, 0 or more. 0: all demands take part from the beginning.
+        least_entries: Smaller problems take all demands at once. 0 or more.
+
+    Raises:
+        InputError: An option is outside its range.
+
+    Example:
+        >>> import walras as wl
+        >>> wl.engines.ADMM(largest_first=wl.engines.LargestFirst(left_out=0.0))
+        ADMM(largest_first=LargestFirst(left_out=0))
+    """
+
+    left_out: float = number(5.0, 0.0, 1e6)
+    least_entries: int = number(200_000, 0, 10**12, whole=True)
+
+
+@dataclass(frozen=True, repr=False)
 class StartPrices(OptionGroup):
     """Estimated prices for a start without prices: a least-squares fit.
 

@@ -9,6 +9,7 @@ import numpy as np
 from walras import checks
 from walras.engines.admm.option_groups import (
     JointMinimisation,
+    LargestFirst,
     PenaltyUpdate,
     ProofSchedule,
     RestartRule,
@@ -44,6 +45,7 @@ class ADMMOptions(Options):
     proofs: ProofSchedule = field(default_factory=ProofSchedule)
     start_prices: StartPrices = field(default_factory=StartPrices)
     joint: JointMinimisation = field(default_factory=JointMinimisation)
+    largest_first: LargestFirst = field(default_factory=LargestFirst)
 
     def __post_init__(self) -> None:
         super().__post_init__()

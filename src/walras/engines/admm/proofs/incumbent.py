@@ -91,6 +91,7 @@ class Incumbent:
         self.bound, self.gap = -np.inf, np.inf
         self._rest = self._allocation = _resting(problem, self.x, self.t)
         self._iteration_log, self._tolerance, self._schedule = iteration_log, tolerance, schedule
+        self._before = iteration_log.steps  # of rounds on fewer demands
         self._last, self.cost = (0, np.inf), 0.0
         is_coarse = tolerance >= schedule.coarse_tolerance
         self._next = schedule.first if is_coarse else schedule.most
@@ -120,7 +121,7 @@ class Incumbent:
         problem = self.problem
         return self._iteration_log.record(
             Progress(
-                iteration=iteration,
+                iteration=self._before + iteration,
                 elapsed=self._iteration_log.elapsed,
                 value=problem.reported(self.value),
                 bound=problem.reported(self.bound),
