@@ -123,7 +123,7 @@ class LargestFirst(OptionGroup):
     Example:
         >>> import walras as wl
         >>> wl.engines.ADMM(largest_first=wl.engines.LargestFirst(left_out=0.0))
-        ADMM(largest_first=LargestFirst(left_out=0))
+        ADMM(largest_first=LargestFirst(left_out=0.0))
     """
 
     left_out: float = number(5.0, 0.0, 1e6)
