@@ -1,7 +1,7 @@
 """Other solutions of max-min fairness than the policies take, to explain the published cells.
 
-Which of the best shares are taken decides how long jobs take. ``las`` without sharing ends where
-Clarabel does, and with sharing its program has time for pairs that do not fit, too.
+Which of the best shares are taken decides how long jobs take. ``las`` ends where ECOS does, and its
+program has time for pairs on types where they do not run, too.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ does besides:
 
 There Gandiva-Fair and Themis, 1.4 % apart by makespan, change places. ``in their rounds`` runs the
 same policies in rounds as their simulator has them (:mod:`benchmarks.simulate.shockwave_rounds`).
-Then both published orders come out; Gandiva-Fair has the published makespan and mean completion
-time to the second, Gavel and AlloX the makespan. ``in full rounds`` differs from these by one
+Then both published orders come out; Gandiva-Fair and Gavel have the published makespan and mean
+completion time to the second, AlloX the makespan. ``in full rounds`` differs from these by one
 thing: as many steps as fit in a round take all of it. Then jobs that ran equally often have equal
 priorities, others run first, and the two policies change places again.
 

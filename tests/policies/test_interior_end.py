@@ -1,12 +1,14 @@
-"""Max-min shares where Clarabel ends: best, proved, and those of the published program."""
+"""Max-min shares where ECOS ends: best, proved, and those of the published program."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.policies.drawn import random_jobs, rates_with_pairs, sharing_jobs
@@ -14,6 +16,8 @@ from tests.policies.drawn import random_jobs, rates_with_pairs, sharing_jobs
 from walras.policies import las
 from walras.policies.central import Central, central_max_min
 from walras.policies.interior_end import interior_max_min
+from walras.programs.central_path import WeightedProgram, linear
+from walras.programs.embedding import end_of_embedding
 from walras.rounds import JobsSnapshot
 from walras.types import Floats
 
@@ -42,11 +46,29 @@ def _round(seed: int, workers: int = 36) -> JobsSnapshot:
 
 
 def _stated(jobs: JobsSnapshot) -> tuple[Floats, Floats]:
-    """The shares and services of Gavel's program where Clarabel ends, by cvxpy."""
+    """The shares and services of Gavel's program, as cvxpy states it, at the same end."""
     rates, within = rates_with_pairs(jobs)
     level = cp.Variable()
     service = cp.multiply(_worth(jobs), rates)
-    cp.Problem(cp.Maximize(level), [service >= level, *within]).solve(solver="CLARABEL")
+    problem = cp.Problem(cp.Maximize(level), [service >= level, *within])
+    data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts={})
+    rows, columns = data["A"].tocsr(), data["c"] == 0.0
+    bounds = (np.diff(rows.indptr) == 1) & (data["b"] == 0.0)
+    wanted, slope = rows[~bounds], rows[~bounds][:, ~columns].toarray().ravel()
+    end = end_of_embedding(
+        WeightedProgram(
+            matrix=sp.csc_array(wanted[:, columns]),
+            level=linear(slope),
+            right=data["b"][~bounds],
+            columns=np.ones(columns.sum()),
+            rows=np.ones((~bounds).sum()),
+        )
+    )
+    x = np.zeros(len(columns))
+    x[columns] = np.maximum(end.x, 0.0)
+    found = SimpleNamespace(x=x, z=np.zeros(rows.shape[0]), s=None, status="Solved")
+    found.solve_time, found.iterations, found.obj_val = 0.0, end.steps, 0.0
+    problem.unpack_results(found, chain, inverse)
     alone = next(part for part in within[0].variables() if part.shape == jobs.speed.shape)
     return np.asarray(alone.value), np.asarray(service.value)
 
@@ -107,8 +129,8 @@ def test_the_unit_of_weights_changes_no_shares(seed: int, unit: float) -> None:
     assert other.value * unit == pytest.approx(one.value, rel=1e-6)
 
 
-def test_what_clarabel_does_not_prove_is_the_centre() -> None:
-    """Clarabel's gap is absolute where the level is small."""
+def test_what_the_end_does_not_prove_is_the_centre() -> None:
+    """Its gap is absolute where the level is small."""
     speed, one = np.ones((3, 1)), np.ones(3, np.int64)
     worth, workers = np.array([1e-9, 1.0, 1e9]), np.array([1])
     beside = one, workers, np.full(3, -1), np.zeros((0, 0, 1))

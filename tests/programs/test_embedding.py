@@ -1,19 +1,18 @@
-"""The end on the embedding against Clarabel's own, and of rows that stand for many."""
+"""The end on the embedding against that of ECOS itself, and of rows that stand for many."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import clarabel
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from walras.programs.central_path import WeightedProgram, linear
 from walras.programs.embedding import end_of_embedding
-from walras.types import Floats
 
 
 def _program(seed: int) -> WeightedProgram:
@@ -33,27 +32,36 @@ def _program(seed: int) -> WeightedProgram:
     )
 
 
-def _by_clarabel(program: WeightedProgram) -> tuple[Floats, Floats, int]:
-    rows, columns = program.matrix.shape
-    whole = np.column_stack([program.matrix.toarray(), program.level(1.0)[0]])
-    whole = np.vstack([whole, -np.eye(columns, columns + 1)])
-    none, right = sp.csc_matrix((columns + 1,) * 2), np.append(program.right, np.zeros(columns))
-    goal, quiet = np.append(np.zeros(columns), -1.0), clarabel.DefaultSettings()
-    quiet.verbose = False
-    cones = [clarabel.NonnegativeConeT(rows + columns)]
-    found = clarabel.DefaultSolver(none, goal, sp.csc_matrix(whole), right, cones, quiet).solve()
-    return np.array(found.x)[:-1], np.array(found.z)[:rows], found.iterations
+# Steps and columns of ECOS 2.0.14 for these programs: ``ecos.solve(c, G, h, dims)`` minimises -l,
+# with the rows of the program above those of -x <= 0.
+_ECOS = {
+    2: (6, [0.62312, 0.43603, 1.0, 0.48048, 0.4367]),
+    3: (8, [0.14329, 0.04734, 0.06396, 0.29384, 0.08404]),
+    7: (9, [0.38606, 0.0024, 0.0, 1.0, 0.38001, 0.00225, 0.20387, 0.20111, 0.66787, 0.01415]),
+    8: (7, [0.14909, 0.42567, 0.18477, 0.16828]),
+}
+
+
+@pytest.mark.parametrize("seed", _ECOS)
+def test_the_end_is_that_of_ecos(seed: int) -> None:
+    end, (steps, x) = end_of_embedding(_program(seed)), _ECOS[seed]
+    assert end.steps == steps
+    assert end.x == pytest.approx(x, abs=5e-5)
 
 
 @settings(deadline=None)
 @given(st.integers(0, 10_000))
-def test_the_end_is_clarabels(seed: int) -> None:
+def test_the_end_is_best_and_its_prices_prove_it(seed: int) -> None:
     program = _program(seed)
-    end = end_of_embedding(program)
-    x, prices, steps = _by_clarabel(program)
-    assert end.steps == steps
-    assert end.x == pytest.approx(x, abs=1e-5)
-    assert end.prices == pytest.approx(prices, abs=1e-5)
+    end, level = end_of_embedding(program), program.level(1.0)[0]
+    matrix = np.column_stack([program.matrix.toarray(), level])
+    goal = np.append(np.zeros(len(end.x)), -1.0)
+    best = -float(linprog(goal, A_ub=matrix, b_ub=program.right)["fun"])
+    rows = (program.right - program.matrix @ end.x)[level > 0.0]
+    assert rows.min() == pytest.approx(best, rel=1e-6)
+    assert end.prices @ program.right == pytest.approx(best, rel=1e-6)
+    assert (end.prices @ program.matrix >= -1e-6).all()
+    assert end.prices @ level == pytest.approx(1.0)
 
 
 @settings(deadline=None)

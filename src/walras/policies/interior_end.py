@@ -5,7 +5,7 @@ runs took the last point of an interior-point method, which stops as soon as the
 lies inside the best shares, but not at their analytic centre: Mehrotra's long steps leave the
 products of variables and prices as uneven as the start has them. So the rule here is the method and
 the program as it was published, a row for each job; jobs that are alike are worked out once.
-Sources: Narayanan et al., OSDI 2020, sections 3.1 and 4.1; Goulart and Chen, Clarabel, 2024.
+Sources: Narayanan et al., OSDI 2020, sections 3.1 and 4.1; Domahidi, Chu and Boyd, ECC 2013.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PROVED = 1e-6  # relative gap of what is taken
 def interior_max_min(
     speed: Floats, worth: Floats, size: Longs, workers: Longs, group: Longs, paired: Floats
 ) -> Central:
-    """Maximise the least service of a job over shares of time, where Clarabel ends.
+    """Maximise the least service of a job over shares of time, where ECOS ends.
 
     The service of a job is its worth times its steps a second, alone and beside other jobs. Each
     pair of jobs of one size may have time on each type. Where it does not run, that brings nothing

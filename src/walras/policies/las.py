@@ -30,8 +30,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
     section 4.1.
 
     Many shares have the best least service, and which of them are taken decides how long jobs take.
-    Here they are those where an interior-point method ends, Clarabel's at a gap of 1e-8. The
-    published runs took such an end, and at low loads it gives their mean completion times. With
+    Here they are those where an interior-point method ends, that of ECOS at a gap of 1e-8. The
+    published runs took this end, and so their mean completion times come out. With
     sharing each pair of jobs of one size may have time on each type, as in the published program;
     where it does not run, that time is left free. Jobs that are alike have alike shares, so that
     the cost of a decision grows with the kinds of jobs, not with jobs and all their pairs.

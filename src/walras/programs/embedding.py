@@ -6,11 +6,12 @@ y of the rows, and z of the columns, the embedding asks for t >= 0 and k >= 0 wi
     A'y = z,  c'y = t,  A x + l c + s = t b,  b'y + k = l,
 
 and its path for products x z, s y and t k that fall to 0 together. A method that follows it stops
-as soon as the gap is small, at a solution that hangs on its start and steps. These here are
-Clarabel's: its equilibration, start and correction, and one length for both sides. Columns or rows
+as soon as the gap is small, at a solution that hangs on its start and steps. These here are those
+of ECOS: its equilibration, start and correction, and one length for both sides. Columns or rows
 that are alike have alike iterates. So one of them, with a weight that counts them, stands for all,
-and its product aims at mu times its weight. Source: Goulart and Chen, Clarabel: an interior-point
-solver for conic programs with quadratic objectives, 2024.
+and its product aims at mu times its weight. Sources: Domahidi, Chu and Boyd, ECOS: An SOCP solver
+for embedded systems, ECC 2013; Vandenberghe, The CVXOPT linear and quadratic cone program solvers,
+2010, section 7.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from walras.kernels.envelope import BoundedNewton
 from walras.programs.central_path import WeightedProgram
 from walras.types import Floats
 
-_PASSES = 10  # of equilibration
-_SCALED = 1e-4, 1e4  # norms that it looks at
+_PASSES = 3  # of equilibration
+_NORM = 1e-6  # that it looks at
 _ENOUGH = 1e-8  # gap, absolute or relative, and relative residuals
-_INSIDE = 0.99  # share of the way to the boundary that a step goes
-_SHORT = 1e-4  # step that brings nothing
-_MOST = 200  # steps
+_INSIDE = 0.99  # share of a step that is gone
+_LONGEST = 0.999  # step, of the way to the boundary
+_STILL = 1e-4  # of mu, at least, is what a step aims at
+_SHORT = 1e-6  # step that brings nothing
+_MOST = 100  # steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +124,7 @@ class _Scales:
 
 
 def _looked_at(norm: Floats) -> Floats:
-    least, most = _SCALED
-    return np.asarray(np.where(norm < least, 1.0, np.minimum(norm, most)))
+    return np.asarray(np.where(norm < _NORM, 1.0, norm))
 
 
 class _Method:
@@ -168,9 +170,9 @@ class _Method:
         self._t = self._k = 1.0
 
     def _inside(self, point: Floats) -> Floats:
-        """Add what brings the least entry to one, or to a tenth of the mean of those above 0."""
-        mean = float(self._w @ np.maximum(point, 0.0) / self._w.sum())
-        return np.asarray(point + max(0.0, max(1.0, 0.1 * mean) - float(point.min())))
+        """Add what brings the least entry to one; a little where none is below 0."""
+        least = float(point.min())
+        return np.asarray(point + (1.0 + max(-least, 0.0) if least <= 0.0 else 1.0 - _INSIDE))
 
     def _look(self) -> None:
         """Compute residuals, products and mu."""
@@ -188,16 +190,14 @@ class _Method:
     @property
     def ended(self) -> bool:
         """Whether gap and residuals are as small as they should be."""
-        primal, dual = self._primal / self._t, self._dual / self._t
-        least = max(1.0, min(abs(primal), abs(dual)))
-        if self._k > self._t or abs(primal - dual) >= _ENOUGH * least:
+        gap, t, w = float(self._product.sum()), self._t, self._w
+        if self._primal >= 0.0 or gap >= _ENOUGH * max(1.0, -self._primal / t):
             return False
-        w, each = self._w, np.append(self._w[len(self._slope) :], 1.0)
-        x, y = _norm(self._d * self._x, each), _norm(self._e * self._y, 1.0 / w)
-        s, b = _norm(self._s / self._e, w), _norm(self._b / self._e, w)
-        wrong = _norm(self._r / self._e, w) / max(self._t, self._t * b + x + s)
-        off = _norm(self._p / self._d, 1.0 / each) / max(self._t, self._t + x + y)
-        return max(wrong, off) < _ENOUGH
+        each = np.append(w[len(self._slope) :], 1.0)
+        x, y, s = _norm(self._x, each), _norm(self._y, 1.0 / w), _norm(self._s, w)
+        b, q = max(1.0, _norm(self._b, w)), max(1.0, _norm(self._q, each))
+        wrong, off = _norm(self._r, w) / (b + x + s), _norm(self._p, 1.0 / each) / (q + y)
+        return max(wrong, off) < _ENOUGH * t
 
     def step(self) -> bool:
         """Mehrotra's step: how far the boundary lets one go decides how far to aim.
@@ -210,13 +210,12 @@ class _Method:
         self._constant = self._newton.solve(-self._q, self._b)
         to = self._direction(0.0, self._product, self._last)
         length = self._length(to)
-        still = (1.0 - length) ** 3
-        bent = length if self.steps == 0 else 1.0  # a start is far from the path
-        aim = self._product + bent * to.s * to.y - still * self._mu * self._w
-        last = self._last + bent * to.t * to.k - still * self._mu
+        still = max((1.0 - length) ** 3, _STILL)
+        aim = self._product + to.s * to.y - still * self._mu * self._w
+        last = self._last + to.t * to.k - still * self._mu
         to = self._direction(still, aim, last)
         length = _INSIDE * self._length(to)
-        if not length > _SHORT:
+        if not length > _INSIDE * _SHORT:
             return False
         self._x, self._s = self._x + length * to.x, self._s + length * to.s
         self._y = self._y + length * to.y
@@ -239,10 +238,10 @@ class _Method:
         return _Step(x, -(self._h * y + slack), y, dt, -(last + k * dt) / t)
 
     def _length(self, to: _Step) -> float:
-        """How far one can go until an entry is 0, at most 1."""
+        """How far one can go until an entry is 0, at most a little less than 1."""
         least = min(float((to.s / self._s).min()), float((to.y / self._y).min()))
         least = min(least, to.t / self._t, to.k / self._k)
-        return min(1.0, -1.0 / least) if least < 0.0 else 1.0
+        return min(_LONGEST, -1.0 / least) if least < 0.0 else _LONGEST
 
 
 def _norm(total: Floats, weight: Floats) -> float:
