@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.policies.placements.predictions import at_random
+from tests.policies.placements.small import stated, trusted
 
 from walras.demo import precompile as warm
 from walras.kernels.matching import derivatives as match_pull_back
+from walras.kernels.matching import placing, rounds
 from walras.kernels.matching import relaxed as match_relaxed
-from walras.kernels.matching import rounds
 from walras.learn import implicit_gradient
 from walras.matching import match, relaxed_match
+from walras.policies.placements import decide
 
 KERNELS = (match_relaxed._run, match_pull_back._pull)
 
@@ -35,8 +38,17 @@ def test_the_part_for_placing_leaves_what_a_matching_needs() -> None:
     warm.compile_kernels("placing")
     known = list(rounds._run_apart.signatures)
     assert known
-    match(np.full((3, 8), 0.5), np.full((3, 8), 0.9))
+    match(np.full((3, 50), 0.5), np.full((3, 50), 0.9))
     assert list(rounds._run_apart.signatures) == known
+
+
+def test_the_part_for_placing_leaves_what_the_live_demos_rounds_need() -> None:
+    warm.compile_kernels("placing")
+    known = [list(kernel.signatures) for kernel in (placing.insert, placing.cheapest)]
+    assert all(known)
+    decision = decide(stated(5, trusted(3, slots=[2, 2, 2])), at_random(0))
+    assert np.all(decision.cluster >= 0)
+    assert [list(kernel.signatures) for kernel in (placing.insert, placing.cheapest)] == known
 
 
 def test_the_process_runs_beside_and_ends_with_the_body(monkeypatch: pytest.MonkeyPatch) -> None:

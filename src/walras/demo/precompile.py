@@ -16,7 +16,10 @@ import numpy as np
 from walras.kernels.compiling import cache_of
 from walras.kernels.matching import derivatives as match_pull_back
 from walras.kernels.matching import relaxed as match_relaxed
-from walras.matching import match
+from walras.matching import match_rounds
+from walras.policies.placements.bottleneck import all_placed
+from walras.policies.placements.flows import cheapest_of
+from walras.policies.placements.problem import Problem
 
 _COMMAND = (sys.executable, "-m", "walras.demo.precompile")
 
@@ -58,8 +61,11 @@ def compile_kernels(of: str = "") -> None:
     """Small problems that need what the demo needs: after its first matching, or all of a kind.
 
     Args:
-        of: ``placing`` or ``sharing``, as ``./dev setup`` compiles them, at once on two cores.
+        of: ``placing`` or ``sharing``, as ``./dev setup`` compiles them, at once on two cores;
+            ``placing`` begins with what the service of the live demo needs.
     """
+    if of == "placing":
+        _live_rounds()
     if of != "sharing":
         _placing(matching=of == "placing")
     if of != "placing":
@@ -69,11 +75,21 @@ def compile_kernels(of: str = "") -> None:
         warm_up(None, lambda progress: False)
 
 
+def _live_rounds() -> None:
+    """Two tasks on two clusters, placed within a longest time, and cheaply."""
+    one, no_group = np.ones(2, np.int64), np.full(2, -1)
+    problem = Problem(
+        np.ones((2, 2)), np.ones((2, 2)), one, one, one, no_group, one[:0], 0.0, np.ones(2), one
+    )
+    all_placed(problem, 2.0)
+    cheapest_of(problem, np.ones((2, 2)))
+
+
 def _placing(*, matching: bool) -> None:
     rng = np.random.default_rng(0)
     t, a = rng.lognormal(size=(1, 3, 5)), rng.uniform(0.6, 1.0, (1, 3, 5))
     if matching:
-        match(t[0], a[0])
+        match_rounds(t, a)
     floor, law = np.array([0.8]), np.array([1.0, 0.02, 0.005, 10.0])
     x, _ = match_relaxed.solve_relaxed(t, a, floor, law, 20.0, 0.01, 1e-9, None, 1)
     match_pull_back.pull_back(t, a, floor, law, 20.0, 0.01, x, rng.normal(size=x.shape), 1)
