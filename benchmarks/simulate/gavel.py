@@ -33,12 +33,11 @@ why:
   found decides who begins (``allox_ties``). Where chance chooses, eight runs have a mean of 18.58 h
   and a standard deviation of 0.15 at 4.4 jobs an hour (published 18.54), and of 20.88 h and 0.49 at
   4.8 (published 20.92); ours, by order of arrival, is 18.24 and 19.72 h.
-- ``max_min_fairness_packed`` hangs on it even more, and goes to the centre here: at low load nearly
-  all pairs may run, and those that run in place of jobs alone make its times longer than without
-  pairs. The published program also has time for pairs on types where they do not fit, and so has
-  ours. It leaves that time free. So the cells with several GPUs are -.1 % off at 1.8 jobs an hour,
-  -.8 % at 2.4 and at most 1.7 % at any load; without that time, the centre comes to +2.3 and
-  +10.5 % at these two (``fitting_packed``).
+- ``max_min_fairness_packed`` hangs on it even more: at low load nearly all pairs may run, and those
+  that run in place of jobs alone make its times longer than without pairs. The published program
+  also has time for pairs on types where they do not fit, and so has ours; it leaves that time free.
+  So the cells with several GPUs are PACKED. Without that time, the centre comes to +2.3 and +10.5 %
+  at 1.8 and 2.4 jobs an hour (``fitting_packed``).
 - Two jobs that share end when each has done its steps; there both end with the later one.
 - ``fifo_packed``: the first job that found no room waits here for a partner; there it is passed by.
 - A job waits for the next decision, at least 1,920 s after the last one: 0.1 to 0.3 h of each time.

@@ -209,7 +209,7 @@ def match_round(round_: Round, settings: MatchSettings | None = None) -> Plan:
         >>> tasks = Round.of([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
         >>> plan = match_round(tasks)
         >>> plan.assignment, plan.makespan
-        (array([1, 1, 0], dtype=int32), 5.0)
+        (array([1, 0, 1], dtype=int32), 5.0)
     """
     chosen = settings or MatchSettings()
     began = time.perf_counter()

@@ -56,7 +56,7 @@ class Placement:
         >>> plan = match([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
         >>> move = plan.explain(2)
         >>> move.cluster, move.runner_up, move.makespan_if_moved, move.reason_code
-        ('cluster 0', 'cluster 1', 8.0, 'full')
+        ('cluster 1', 'cluster 0', 6.0, 'quickest')
     """
 
     task: str
@@ -94,12 +94,12 @@ class Plan:
         >>> from walras.matching import match
         >>> plan = match([[3, 2, 4], [2, 3, 3]], [[0.9, 0.9, 0.9], [0.8, 0.9, 0.7]])
         >>> plan.makespan, round(plan.mean_success, 3), plan.loads
-        (5.0, 0.867, array([4., 5.]))
+        (5.0, 0.8, array([2., 5.]))
         >>> print(plan.frame()[["task", "cluster", "time", "reason_code"]].to_string(index=False))
           task   cluster  time reason_code
         task 0 cluster 1   2.0    quickest
-        task 1 cluster 1   3.0        full
-        task 2 cluster 0   4.0        full
+        task 1 cluster 0   2.0        best
+        task 2 cluster 1   3.0    quickest
     """
 
     round: Round

@@ -37,7 +37,7 @@ def all_placed(
         (n,) clusters; of a split problem the clusters of the slots.
     """
     row = np.arange(len(problem.size))
-    size, group = problem.size, problem.group
+    size, group = problem.size.copy(), problem.group  # to be written to: one version of the kernel
     if split:
         row = np.repeat(row, problem.size)
         size, group = np.ones(len(row), np.int64), np.full(len(group), -1)

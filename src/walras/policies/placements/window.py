@@ -198,6 +198,7 @@ class Builder:
     def _agreed(self, table: Floats, row: Longs, limit: float, order: Longs) -> Longs:
         """Place tasks in order within the bounds on providers, which depend on their number."""
         snapshot, providers = self.snapshot, self.providers
+        slots = snapshot.tasks.slots.copy()  # to be written to: one version of the kernel
         cluster = np.full(len(row), -1)
         count = int(min(len(order), snapshot.room.sum()))
         for _ in range(_ROUNDS):
@@ -206,7 +207,7 @@ class Builder:
                 table,
                 row,
                 limit,
-                snapshot.tasks.slots,
+                slots,
                 snapshot.room,
                 providers.group,
                 providers.caps(count),
