@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.engines.interior.flows import OBJECTIVES, SEEDS, flow, optimum, te
 
@@ -62,6 +62,21 @@ def test_scarce_traffic_is_decided_at_once() -> None:
     decided = presolve(simplices)
     assert np.sum(decided.settled) == simplices.blocks - 1  # one is left to solve
     assert np.sum(decided.loose) == simplices.problem.rows.count - simplices.blocks
+
+
+@given(seed=SEEDS)
+def test_a_pair_whose_paths_are_all_closed_is_left_out(seed: int) -> None:
+    problem = flow(seed, te.max_total_flow)
+    mine = problem.demand == problem.demand[0]
+    shut = replace(problem, upper=np.where(mine, 0.0, problem.upper))
+    whole, part = Simplices.of(problem), Simplices.of(shut)
+    assert whole is not None
+    assume(whole.blocks > 1)
+    assert part is not None
+    assert part.blocks == whole.blocks - 1
+    assert not np.any(mine[part.entry])
+    decided = presolve(part)
+    assert optimum(shut, decided) == pytest.approx(optimum(shut), rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ class Simplices:
             return None
         if not (np.all(own[cap]) and np.array_equal(rows.owner[cap], problem.demand[entry])):
             return None
-        others = ~own
+        met = np.bincount(rows.matrix[:, entry].indices, minlength=rows.count) > 0
+        others = ~own & met  # a row whose entries are all fixed is nobody's
         if np.any(rows.side[others] != Side.RESOURCE) or np.any(np.isfinite(rows.lower[others])):
             return None
         if np.any(rows.matrix.data < 0) or np.any(rows.upper[own] <= 0):
