@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from walras.certificate.bound import dual_bound
-from walras.certificate.feasibility import FEASIBLE, row_violations, violation
+from walras.certificate.feasibility import FEASIBLE, activities, row_violations, violation
 from walras.certificate.repair import repaired
-from walras.certificate.structure import structure
+from walras.certificate.structure import structure, thin
 from walras.checks import read_only
 from walras.separable import Separable, utility
 from walras.short_repr import short_repr
@@ -130,7 +130,7 @@ def minimised_value(problem: Separable, x: Floats, t: Floats) -> float:
     )
     own = np.flatnonzero(rows.is_utility)
     if len(own):
-        y = (rows.matrix @ x)[own] + rows.scalar_matrix[own] @ t
+        y = activities(problem, x, t)[own]
         total += float(
             np.sum(utility.value(rows.utility[own], rows.weight[own], rows.parameter[own], y))
         )
@@ -276,7 +276,7 @@ def _largest_coefficient(problem: Separable) -> float:
     weight = problem.rows.weight[problem.rows.is_utility]
     return max(
         max(float(np.max(part, initial=0.0)), -float(np.min(part, initial=0.0)))
-        for part in (problem.cost, problem.scalar_cost, problem.quadratic, weight)
+        for part in (thin(problem.cost), problem.scalar_cost, thin(problem.quadratic), weight)
     )
 
 
@@ -286,7 +286,7 @@ def _utility_sizes(problem: Separable, x: Floats, t: Floats) -> Floats:
     own = np.flatnonzero(rows.is_utility)
     if not len(own):
         return np.zeros(0)
-    y = (rows.matrix @ x)[own] + rows.scalar_matrix[own] @ t
+    y = activities(problem, x, t)[own]
     sizes = utility.terms(rows.utility[own], rows.weight[own], rows.parameter[own], y)
     return np.asarray(sizes, dtype=np.float64)
 

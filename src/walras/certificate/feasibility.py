@@ -69,6 +69,12 @@ def row_errors(problem: Separable, x: Floats, t: Floats) -> RowErrors:
     return RowErrors(np.maximum(over, 0.0), size, typical)
 
 
+def activities(problem: Separable, x: Floats, t: Floats) -> Floats:
+    """(rows,) what entries and scalars add up to."""
+    used, part = used_part(problem, x)
+    return np.asarray(part @ x[used] + problem.rows.scalar_matrix @ t)
+
+
 def row_violations(problem: Separable, x: Floats, t: Floats) -> Floats:
     """The violation of each constraint row, relative to its scale.
 

@@ -25,7 +25,14 @@ from walras.certificate.contribution import (
     share_factors,
     tight_errors,
 )
-from walras.certificate.feasibility import FEASIBLE, RowErrors, row_errors, used_part, violation
+from walras.certificate.feasibility import (
+    FEASIBLE,
+    RowErrors,
+    activities,
+    row_errors,
+    used_part,
+    violation,
+)
 from walras.certificate.structure import structure
 from walras.separable import Separable, Utility
 from walras.types import Floats
@@ -124,13 +131,13 @@ def _lifted(problem: Separable, x: Floats, t: Floats) -> tuple[Floats, Floats]:
     strict = np.flatnonzero(
         (rows.utility == Utility.LOG) | ((rows.utility == Utility.POWER) & (rows.parameter > 1))
     )
-    if not len(strict) or np.all((rows.matrix @ x + rows.scalar_matrix @ t)[strict] > 0):
+    if not len(strict) or np.all(activities(problem, x, t)[strict] > 0):
         return x, t
     equal = _equal_shares(problem, x)
     best, most = x, 0.0
     for share in (1e-3, 1e-2, 0.1, 1.0):
         mixed = (1.0 - share) * x + share * equal
-        least = float(np.min((rows.matrix @ mixed + rows.scalar_matrix @ t)[strict]))
+        least = float(np.min(activities(problem, mixed, t)[strict]))
         if least > most and violation(problem, mixed, t) <= FEASIBLE:
             best, most = mixed, least
     return (x, t) if best is x else (best, best_scalars(problem, best, t))
@@ -225,7 +232,7 @@ def _corrected(
 ) -> Floats | None:
     """x moved by D G'(G D G')^-1 times the errors of tight rows, D from :func:`metric`."""
     rows = problem.rows
-    activity = rows.matrix @ x + rows.scalar_matrix @ t
+    activity = activities(problem, x, t)
     shared = np.any(rows.scalar_matrix, axis=1)
     error, held = tight_errors(
         rows.is_utility, shared, activity, rows.lower, rows.upper, errors.scale(_AIM)

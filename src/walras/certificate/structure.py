@@ -90,7 +90,7 @@ def _find(problem: Separable) -> Structure:
     limiting = _limiting_rows(problem, negative)
     packing = limiting & (problem.rows.lower <= 0)
     cap, coefficient = _caps(problem, limiting)
-    lower, upper, quadratic = map(_thin, (problem.lower, problem.upper, problem.quadratic))
+    lower, upper, quadratic = map(thin, (problem.lower, problem.upper, problem.quadratic))
     curved, low = quadratic > 0, lower != 0
     exempt = np.array(np.broadcast_to(np.isfinite(upper) | curved, problem.entries))
     kind = 2 - (exempt | low).view(np.int8)
@@ -125,16 +125,18 @@ def _find(problem: Separable) -> Structure:
     )
 
 
-def _thin(values: Floats) -> Floats:
+def thin(values: Floats) -> Floats:
     """(1,) of an array that repeats one number without storing it; another array as it is."""
     return values[:1] if values.strides == (0,) else values
 
 
 def _reach(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     """(entries,) largest value of each entry by its bounds and its packing row, at most one."""
-    own = np.maximum(np.abs(_thin(problem.lower)), np.abs(_thin(problem.upper)))
-    reach = np.minimum(np.minimum(own, _held(problem, cap, coefficient)), 1.0)
-    return np.where(reach > 0, reach, 1.0)
+    own = np.maximum(np.abs(thin(problem.lower)), np.abs(thin(problem.upper)))
+    reach = _held(problem, cap, coefficient)
+    np.minimum(reach, np.minimum(own, 1.0), out=reach)
+    reach[~(reach > 0)] = 1.0
+    return reach
 
 
 def _least_terms(problem: Separable, reach: Floats) -> tuple[Floats, Floats]:
@@ -183,7 +185,7 @@ def _open_rows(
 
 def _free_columns(problem: Separable) -> tuple[Longs, Longs, sp.csc_array | None]:
     """The unbounded entries and scalars, and their columns."""
-    lower, upper, quadratic = map(_thin, (problem.lower, problem.upper, problem.quadratic))
+    lower, upper, quadratic = map(thin, (problem.lower, problem.upper, problem.quadratic))
     unbounded = np.isinf(lower) & np.isinf(upper) & (quadratic == 0)
     free = np.flatnonzero(np.broadcast_to(unbounded, problem.entries))
     scalars = np.flatnonzero(np.isinf(problem.scalar_lower) & np.isinf(problem.scalar_upper))
@@ -221,7 +223,8 @@ def _held(problem: Separable, cap: Ints, coefficient: Floats) -> Floats:
     """The room that packing rows leave to the entries that they cap; ``inf`` for others."""
     held = cap >= 0
     if np.all(held):
-        return np.asarray(problem.rows.upper[cap] / coefficient)
+        out = np.take(problem.rows.upper, cap)
+        return np.divide(out, coefficient, out=out)
     out = np.full(len(cap), np.inf)
     out[held] = problem.rows.upper[cap[held]] / coefficient[held]
     return out

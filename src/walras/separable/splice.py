@@ -132,16 +132,19 @@ class Splice:
         given = [source.problem.rows.matrix for source in self.sources]
         if self.is_whole:
             return given[0]
-        shape = len(self.row), sum(span.stop - span.start for _, span in self.spans)
-        numbers, parts = self._new_numbers(), []
-        for s, span in self.spans:
-            a, b = given[s].indptr[span.start], given[s].indptr[span.stop]
-            count = np.diff(given[s].indptr[span.start : span.stop + 1])
-            parts.append((given[s].data[a:b], numbers[s][given[s].indices[a:b]], count))
-        data, indices, count = (np.concatenate(each) for each in zip(*parts, strict=True))
-        pointer = np.zeros(shape[1] + 1, dtype=indices.dtype)
-        np.cumsum(count, out=pointer[1:])
-        return sp.csc_array((data, indices, pointer), shape=shape)
+        numbers, first = self._new_numbers(), [each.indptr for each in given]
+        ends = [(s, int(first[s][span.start]), int(first[s][span.stop])) for s, span in self.spans]
+        data = np.concatenate([given[s].data[a:b] for s, a, b in ends])
+        indices, stop = np.empty(len(data), dtype=np.int32), 0
+        pointers = [np.zeros(1, dtype=first[0].dtype)]
+        for (s, span), (_, a, b) in zip(self.spans, ends, strict=True):
+            out = indices[stop : stop + b - a]
+            # Indices are in range; "clip" lets NumPy write them without a copy.
+            np.take(numbers[s], given[s].indices[a:b], out=out, mode="clip")
+            pointers.append(first[s][span.start + 1 : span.stop + 1] + (stop - a))
+            stop += b - a
+        pointer = np.concatenate(pointers)
+        return sp.csc_array((data, indices, pointer), shape=(len(self.row), len(pointer) - 1))
 
     def _new_numbers(self) -> list[Ints]:
         """(rows,) new number of each source's rows; shared rows have those of the first source."""

@@ -155,7 +155,7 @@ class Case:
         own = [rows.capacity(cluster, entries), rows.time(cluster, entries)]
         every = [*own, *blocks, *floors, *groups]
         count = len(entries.throughput)
-        zeros = np.zeros(count)
+        zeros = columns.constant(0.0, count)
         scalars = 0 if ceiling is None else 1
         stated = Separable(
             resource=entries.resource,

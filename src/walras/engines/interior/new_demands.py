@@ -30,9 +30,9 @@ def new_demands(problem: Separable, x: Floats) -> Bools:
         problem: The problem.
         x: (entries,) known allocation, NaN where nothing is known.
     """
-    known = np.zeros(len(problem.demand_names) + 1, dtype=np.bool_)
-    known[problem.demand[~np.isnan(x)]] = True  # the last place is for entries without a demand
-    return ~known[:-1]
+    owner, places = problem.demand + 1, len(problem.demand_names) + 1  # 0 for entries without one
+    unknown = np.bincount(owner[np.isnan(x)], minlength=places)
+    return np.asarray(unknown == np.bincount(owner, minlength=places))[1:]
 
 
 def centre_new_demands(
