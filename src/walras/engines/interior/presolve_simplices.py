@@ -68,8 +68,10 @@ class Simplices:
             return None
         if not (np.all(own[cap]) and np.array_equal(rows.owner[cap], problem.demand[entry])):
             return None
-        met = np.bincount(rows.matrix[:, entry].indices, minlength=rows.count) > 0
-        others = ~own & met  # a row whose entries are all fixed is nobody's
+        # Rows that hold whatever the open entries are, as that of a pair without a path.
+        idle = np.bincount(rows.matrix[:, entry].indices, minlength=rows.count) == 0
+        idle &= ~np.any(rows.scalar_matrix, axis=1) & (rows.lower <= 0) & (rows.upper >= 0)
+        others = ~own & ~idle
         if np.any(rows.side[others] != Side.RESOURCE) or np.any(np.isfinite(rows.lower[others])):
             return None
         if np.any(rows.matrix.data < 0) or np.any(rows.upper[own] <= 0):
