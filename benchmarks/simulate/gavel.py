@@ -16,11 +16,11 @@ why:
   standard deviation of 3 % of their mean at 3.2 jobs an hour with one GPU, of 15 % at 4.4, and of 4
   to 6 % from 1.2 to 2.0 with several; the published cells lie within three of these.
 - ``max_min_fairness`` leaves time over that may go to anybody. The published runs took the point
-  where an interior-point method ended, and ``las`` takes that of Clarabel. By speed it is at most
-  .3 % off at low loads, with several GPUs 0 % at 1.8 jobs an hour, +3.5 % at 2.4 and +7.2 % at 2.6.
-  The analytic centre of the best shares, which is as good, is -3.1, -6.3 and -3.2 % off there
-  (``centred_perf``). Vertices, which a simplex method would give, end up to 5 % away (19.35 h for
-  20.35 h at 1.8 jobs an hour).
+  where ECOS ended, and so does ``las``. By speed it is at most .3 % off at low loads, with several
+  GPUs 0 % at 2.4 jobs an hour, +1.6 % at 2.6 and 0 % at 2.8. Clarabel ends elsewhere: at 2.4 and
+  2.6 these cells are then +3.7 and +8.0 %. The analytic centre of the best shares, which is as
+  good, is -3.1, -6.3 and -3.2 % off at 1.8, 2.4 and 2.6 (``centred_perf``). Vertices, which a
+  simplex method would give, end up to 5 % away (19.35 h for 20.35 h at 1.8 jobs an hour).
 - ``finish_time_fairness`` is not reproduced where the cluster is nearly full, because its decisions
   are not determined. The least largest ratio is mostly that of one job, which is almost done or has
   just come. It leaves the shares of all others open, and these decide how long jobs take. Ours are
@@ -36,8 +36,8 @@ why:
 - ``max_min_fairness_packed`` hangs on it even more: at low load nearly all pairs may run, and those
   that run in place of jobs alone make its times longer than without pairs. The published program
   also has time for pairs on types where they do not fit, and so has ours; it leaves that time free.
-  So the cells with several GPUs are PACKED. Without that time, the centre comes to +2.3 and +10.5 %
-  at 1.8 and 2.4 jobs an hour (``fitting_packed``).
+  So the cells with several GPUs are at most .6 % off at any load. Without that time, the centre
+  comes to +2.3 and +10.5 % at 1.8 and 2.4 jobs an hour (``fitting_packed``).
 - Two jobs that share end when each has done its steps; there both end with the later one.
 - ``fifo_packed``: the first job that found no room waits here for a partner; there it is passed by.
 - A job waits for the next decision, at least 1,920 s after the last one: 0.1 to 0.3 h of each time.
