@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from walras.kernels.envelope import BorderedNormal
+from walras.kernels.envelope import BorderedNormal, BoundedNewton
 
 
 @given(st.integers(0, 10_000))
@@ -55,3 +55,25 @@ def test_a_pivot_lost_in_rounding_leaves_a_solution() -> None:
     found = system.solve(np.array([1.0, 1.0, 1.0]))
     assert np.isfinite(found).all()
     assert found[0] == pytest.approx(1.0)
+
+
+@given(st.integers(0, 10_000))
+def test_steps_of_bounded_columns_are_those_of_the_dense_system(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.integers(1, 6)), int(rng.integers(1, 8))
+    shape, entries = (rows, columns), 2 * columns  # some twice in one place
+    row, column = rng.integers(0, rows, entries), np.repeat(np.arange(columns), 2)
+    data = rng.normal(size=entries)
+    matrix = sp.csc_array((data, row, np.arange(0, entries + 1, 2)), shape=shape)
+    a, border = np.zeros(shape), 0.1 + rng.random(rows)
+    np.add.at(a, (row, column), data)
+    bounds, h = 0.5 + rng.random(columns), 0.1 + rng.random(rows + columns)
+    system = BoundedNewton(matrix, border, bounds)
+    system.factorise(h)
+    below = np.vstack(
+        [np.column_stack([a, border]), np.diag(-bounds, k=0) @ np.eye(columns, columns + 1)]
+    )
+    dense = np.block([[np.zeros((columns + 1, columns + 1)), below.T], [below, -np.diag(h)]])
+    p, r = rng.normal(size=columns + 1), rng.normal(size=rows + columns)
+    wanted = np.linalg.solve(dense, np.append(p, r))
+    assert np.concatenate(system.solve(p, r)) == pytest.approx(wanted, rel=1e-7, abs=1e-9)

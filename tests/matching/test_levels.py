@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.matching.rounds import batch, enumerate_best, one
 
 from walras.kernels.matching.rounds import HARD, solve_rounds
-from walras.matching import levels, match
-from walras.matching.exact import Arrays
+from walras.matching import levels, match, match_rounds
+from walras.matching.exact import Arrays, no_higher
 from walras.matching.levels import by_levels
 from walras.matching.speedup import Decay, Speedup, zeta_table
 from walras.types import Floats, Ints
@@ -110,7 +110,7 @@ def test_too_many_branches_are_left_to_the_kernel() -> None:
     assert plan.value == pytest.approx(exact[0], rel=1e-6)
 
 
-def test_of_equal_placements_the_one_of_least_time_in_all() -> None:
+def test_of_equal_placements_that_are_seen_the_one_of_least_time_in_all() -> None:
     times = np.array([[4.0, 3.0], [9.0, 1.0], [9.0, 2.0]])
     plan = match(times, np.ones((3, 2)))
     assert (plan.makespan, plan.assignment.tolist()) == (4.0, [0, 1])
@@ -139,3 +139,23 @@ def test_the_price_of_a_hard_floor_overflows_nothing() -> None:
     found = by_levels(t[0], a[0], np.ones((2, 3)), 2.0, HARD, levels.PAIRS)
     assert found is not None
     assert np.isfinite(found[1])
+
+
+@pytest.mark.parametrize("price", [None, 1e50])
+def test_chances_that_are_just_enough_cost_nothing(price: float | None) -> None:
+    """Their sum is a rounding below that of the floor."""
+    times, enough = np.random.default_rng(0).uniform(1, 9, (3, 8)), 0.799999999
+    floor = 0.8 if price is None else enough
+    best = enumerate_best(times, np.ones((3, 8)), 0.0)
+    plan = match(times, np.full((3, 8), enough), floor, shortfall_price=price)
+    assert plan.makespan == pytest.approx(best, rel=1e-12)
+    both = np.stack([times, times + 1.0])
+    found = match_rounds(both, np.full((2, 3, 8), enough), floor, shortfall_price=price)
+    assert found.objective[0] == pytest.approx(best, rel=1e-12)
+    assert found.feasible.all()
+
+
+def test_a_bound_above_the_objective_proves_nothing() -> None:
+    feasible = np.array([True, True, False])
+    known = no_higher(np.array([2.0, 3.0, 9.0]), np.array([2.0, 2.0, 2.0]), feasible)
+    assert known.tolist() == [2.0, 0.0, 2.0]

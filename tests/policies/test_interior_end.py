@@ -145,3 +145,10 @@ def test_a_job_that_runs_nowhere_has_nothing_and_others_have_their_best() -> Non
     found = interior_max_min(speed, np.ones(3), one, np.array([1]), -one, np.zeros((0, 0, 1)))
     assert (found.value, found.bound) == (0.0, 0.0)
     assert found.time.ravel() == pytest.approx([0.75, 0.0, 0.25], abs=1e-6)
+
+
+def test_speeds_that_are_far_apart_go_to_the_centre() -> None:
+    speed, worth, one = np.array([[1.0, 1e20], [1.0, 1.0]]), np.array([1.0, 1e20]), np.ones(2, int)
+    beside = one, one, -one, np.zeros((0, 0, 2))
+    found, centre = (f(speed, worth, *beside) for f in (interior_max_min, central_max_min))
+    assert found.time.tolist() == centre.time.tolist()

@@ -45,6 +45,7 @@ _ECOS = {
 @pytest.mark.parametrize("seed", _ECOS)
 def test_the_end_is_that_of_ecos(seed: int) -> None:
     end, (steps, x) = end_of_embedding(_program(seed)), _ECOS[seed]
+    assert end.converged
     assert end.steps == steps
     assert end.x == pytest.approx(x, abs=5e-5)
 
@@ -95,4 +96,7 @@ def test_one_column_stands_for_many(seed: int, many: int) -> None:
 def test_numbers_that_are_too_far_apart_end_without_a_warning() -> None:
     program = _program(3)
     far = replace(program, matrix=program.matrix * 1e200, right=program.right * 1e-200)
-    end_of_embedding(far)
+    assert not end_of_embedding(far).converged
+    apart = program.matrix.copy()
+    apart.data[0] *= 1e20
+    assert end_of_embedding(replace(program, matrix=apart)).steps <= 100

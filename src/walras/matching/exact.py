@@ -12,12 +12,13 @@ from walras import checks
 from walras.kernels.matching.rounds import HARD, improve_rounds, solve_rounds
 from walras.machine import cores
 from walras.matching.metrics import Outcome, evaluate
-from walras.matching.round import FLOOR_ROUNDING, Round, check_rounds, matrix
+from walras.matching.round import Round, check_rounds, matrix, success_wanted
 from walras.matching.speedup import Speedup, zeta_table
 from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints, Longs
 
 NODES = 2_000_000  # nodes a round; about half a second
+_ROUNDING = 1e-9  # of a bound, relative
 
 
 @short_repr
@@ -97,7 +98,7 @@ class Arrays:
         t = np.where(usable, times, barred[:, None, None]).transpose(0, 2, 1)
         a = np.where(usable, success, 0.0).transpose(0, 2, 1)
         whole = np.full(rounds, HARD) if price is None else price / n
-        goal = n * (floor - (FLOOR_ROUNDING if price is None else 0.0))
+        goal = success_wanted(floor, n, is_hard=price is None)
         return cls(np.ascontiguousarray(t), np.ascontiguousarray(a), zeta, goal, whole)
 
     @classmethod
@@ -111,6 +112,18 @@ class Arrays:
             np.array([round_.min_success]),
             None if price is None else np.array([price]),
         )
+
+
+def no_higher(bound: Floats | float, objective: Floats | float, feasible: Bools | bool) -> Floats:
+    """Bounds that are at most the objectives; 0 for one that is above by more than rounding.
+
+    Args:
+        bound: What was found.
+        objective: Of placements.
+        feasible: Whether they are among those that the bound is of.
+    """
+    wrong = np.asarray(feasible) & (np.asarray(bound) > objective * (1.0 + _ROUNDING))
+    return np.asarray(np.where(wrong, 0.0, np.minimum(bound, objective)))
 
 
 def match_rounds(
@@ -168,7 +181,7 @@ def match_rounds(
         found.x,
         outcome,
         objective,
-        np.minimum(found.bound, objective),
+        no_higher(found.bound, objective, ~outcome.violated),
         ~outcome.violated,
         found.nodes,
     )

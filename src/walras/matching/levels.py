@@ -1,7 +1,7 @@
 """Small rounds without compiled kernels: branch and bound, a level of the tree at a time.
 
-Compiling the kernel of :mod:`walras.kernels.matching.exact` takes seconds, once. A small round
-leaves a few hundred branches on a level under the same bound; NumPy takes a level at once. Where
+Compiling the kernel of :mod:`walras.kernels.matching.exact` takes seconds, once. Most small rounds
+leave a few hundred branches on a level under the same bound; NumPy takes a level at once. Where
 tasks run together, each task counts with the least ratio that its cluster may yet have.
 """
 
@@ -75,19 +75,20 @@ class _Tree:
             price,
         )
 
-    def search(self, upper: float, width: int) -> tuple[Ints | None, float, bool]:
+    def search(self, upper: float, width: int, *, whole: bool) -> tuple[Ints | None, float, bool]:
         """The best placement below ``upper``, what it costs, and whether all branches were seen.
 
-        Of equally good ones, it is the one that takes the least time in all.
+        Of equally good ones among those seen, it is the one that takes the least time in all.
 
         Args:
             upper: What is known to be reachable.
             width: Branches kept on a level, those of least bound.
+            whole: End where there are more.
         """
         n, m = self.t.shape
         every = np.arange(m)
         x, load, count = np.zeros((1, 0), np.int8), np.zeros((1, m)), np.zeros((1, m), np.int64)
-        q, reached, whole = np.array([self.offset]), np.zeros(1), True
+        q, reached, seen = np.array([self.offset]), np.zeros(1), True
         cut = upper - abs(upper) * _ROUNDING if upper < np.inf else upper
         for k in range(n):
             parent, i = np.divmod(np.arange(len(x) * m), m)
@@ -106,17 +107,19 @@ class _Tree:
                 keep &= i >= x[parent, -1]  # equal tasks in ascending order of clusters
             kept = np.flatnonzero(keep)
             if len(kept) > width:
-                kept, whole = kept[np.argpartition(low[kept], width)[:width]], False
+                if whole:
+                    return None, upper, False
+                kept, seen = kept[np.argpartition(low[kept], width)[:width]], False
             x = np.concatenate([x[parent[kept]], i[kept, None].astype(np.int8)], axis=1)
             load, count, q, reached = loads[kept], counts[kept], costs[kept], chance[kept]
         if not len(x):
-            return None, upper, whole
+            return None, upper, seen
         low = low[kept]
         ends = (self.zeta[every, count] * load).sum(axis=1)
         best = int(np.where(low <= low.min() * (1.0 + _ROUNDING), ends, np.inf).argmin())
         placed = np.empty(n, np.int32)
         placed[self.order] = x[best]
-        return placed, float(low[best]), whole
+        return placed, float(low[best]), seen
 
 
 def by_levels(
@@ -130,18 +133,18 @@ def by_levels(
         zeta: (clusters, tasks + 1) ratio of the time together, by the number of tasks.
         goal: Success wanted in all.
         price: Of a unit of missing success.
-        limit: Most branches on a level.
+        limit: Most branches.
 
     Returns:
         (tasks,) the cluster of each, and a bound on what any placement costs, which is what this
-        one costs but for rounding; or None where too many branches are left on a level.
+        one costs but for rounding; or None where there are too many branches.
     """
     tree = _Tree.of(t, a, zeta, goal, price)
-    best, upper, whole = tree.search(np.inf, min(_BEAM, limit))
-    if not whole:
-        better, upper, whole = tree.search(upper, min(_BRANCHES, limit))
+    best, upper, seen = tree.search(np.inf, min(_BEAM, limit), whole=False)
+    if not seen:
+        better, upper, seen = tree.search(upper, min(_BRANCHES, limit // len(t)), whole=True)
         best = best if better is None else better
-    if best is None or not whole:
+    if best is None or not seen:
         return None
     return best, upper - abs(upper) * _ROUNDING
 

@@ -15,7 +15,7 @@ from walras.deprecated import renamed_keywords
 from walras.kernels.matching.rounds import solve_rounds
 from walras.matching.asked import Asked, Places, Ready
 from walras.matching.by_price import by_price, none_found, search_by_price
-from walras.matching.exact import NODES, Arrays
+from walras.matching.exact import NODES, Arrays, no_higher
 from walras.matching.levels import PAIRS, by_levels
 from walras.matching.model import integer_program
 from walras.matching.plan import Plan
@@ -87,7 +87,7 @@ def match(
             number of tasks that run together; see :data:`walras.matching.Speedup`.
         shortfall_price: None for a hard floor; else the price of a unit of missing mean success,
             in the unit of the times. With a price, no floor is infeasible.
-        method: ``auto``; ``branch-and-bound``, compiled and exact; ``search``: relaxation, decoding
+        method: ``auto``; ``branch-and-bound``, exact; ``search``: relaxation, decoding
             and local search; ``milp``: HiGHS, the reference.
         tolerance: Relative gap to reach, 0 to 1.
         time_limit: Seconds; the best plan so far comes back with its certified gap. If branch and
@@ -273,7 +273,9 @@ def _branch_and_bound(round_: Round, settings: MatchSettings) -> Found:
         )
     x, bound = _branched(round_, settings.tolerance, limit)
     stopped = Status.FEASIBLE if settings.time_limit is None else Status.LIMIT
-    return Found(x, objective_of(round_, x), max(bound, 0.0), "branch and bound", stopped)
+    objective = objective_of(round_, x)
+    known = no_higher(max(bound, 0.0), objective, math.isfinite(objective))
+    return Found(x, objective, float(known), "branch and bound", stopped)
 
 
 def _branched(round_: Round, tolerance: float, limit: int) -> tuple[Ints, float]:

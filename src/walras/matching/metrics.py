@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.errors import InputError
-from walras.matching.round import FLOOR_ROUNDING, Round
+from walras.matching.round import Round, missing_success
 from walras.matching.speedup import Speedup, zeta_table
 from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Ints
@@ -111,13 +111,12 @@ def evaluate(
     loads = zeta * np.where(here, t, 0.0).sum(axis=-1)
     makespan = loads.max(axis=-1)
     mean = np.where(here, a, 0.0).sum(axis=(-2, -1)) / n
-    lacking = np.asarray(min_success, np.float64) - mean
     return Outcome(
         loads,
         makespan,
         mean,
         loads.sum(axis=-1) / (m * makespan),
-        np.where(lacking > FLOOR_ROUNDING, lacking, 0.0),
+        missing_success(np.asarray(min_success, np.float64), mean, n),
     )
 
 
@@ -137,13 +136,12 @@ def outcome_of(round_: Round, assignment: Ints) -> Outcome:
     ends = terms.cluster_ends(round_.times, x)
     mean = np.asarray(round_.success[x, task].sum() / len(task))
     work = float((terms.sizes * round_.times[x, task]).sum())
-    lacking = round_.min_success - mean
     return Outcome(
         ends,
         np.asarray(ends.max()),
         mean,
         np.asarray(work / (terms.slots.sum() * ends.max())),
-        np.where(lacking > FLOOR_ROUNDING, lacking, 0.0),
+        missing_success(round_.min_success, mean, len(task)),
     )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from walras.kernels.matching.priced import nearest, smooth
 from walras.kernels.parallel import map_runs
-from walras.matching.round import FLOOR_ROUNDING, Round
+from walras.matching.round import Round, success_wanted
 from walras.matching.terms import Terms
 from walras.types import Floats, Ints
 
@@ -61,7 +61,7 @@ class Given:
         """Of a round whose tasks share slots or run one after the other."""
         m, n = round_.shape
         hard = round_.shortfall_price is None
-        goal = n * (round_.min_success - (FLOOR_ROUNDING if hard else 0.0))
+        goal = float(success_wanted(round_.min_success, n, is_hard=hard))
         price = math.inf if round_.shortfall_price is None else round_.shortfall_price / n
         terms = round_.terms or plain(m, n)
         if round_.terms is None:  # placements are valued by their own pairs then, not by all

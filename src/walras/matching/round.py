@@ -21,6 +21,34 @@ from walras.types import Bools, Floats
 Table = npt.ArrayLike | pd.DataFrame
 
 FLOOR_ROUNDING = 1e-9  # a mean success this far below the floor still meets it
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def success_wanted(floor: Floats | float, n: int, *, is_hard: bool) -> Floats:
+    """The sum of n chances that a floor of their mean asks for.
+
+    It is lowered by the rounding of such a sum: a large price of what is missing would otherwise
+    make chances that are as they should be cost more than all times together.
+
+    Args:
+        floor: Of the mean, any shape.
+        n: Number of tasks.
+        is_hard: Whether the floor has no price: a mean that is a little below still meets it.
+    """
+    wanted = n * (np.asarray(floor) - (FLOOR_ROUNDING if is_hard else 0.0))
+    return np.asarray(wanted - n * n * _EPS)
+
+
+def missing_success(floor: Floats | float, mean: Floats, n: int) -> Floats:
+    """What means of n chances lack of a floor; 0 where that is within what is not counted.
+
+    Args:
+        floor: Of the means.
+        mean: The means, any shape.
+        n: Number of tasks.
+    """
+    lacking = np.asarray(floor) - mean
+    return np.asarray(np.where(lacking > FLOOR_ROUNDING + n * _EPS, lacking, 0.0))
 
 
 @short_repr
@@ -67,8 +95,9 @@ class Round:
     def __post_init__(self) -> None:
         check_rounds(self.times, self.success, self.pair_name)
         check_floor(self.min_success, self.shortfall_price)
-        best = self.best_success
-        if self.shortfall_price is None and best < self.min_success - FLOOR_ROUNDING:
+        best, n = self.best_success, self.times.shape[1]
+        wanted = success_wanted(self.min_success, n, is_hard=True)
+        if self.shortfall_price is None and n * best < wanted:
             within = "" if self.terms is None else " within the terms of tasks and clusters"
             raise InfeasibleError(
                 f"no placement{within} reaches a mean success of {self.min_success:g}",

@@ -62,7 +62,8 @@ def interior_max_min(
         prices = np.maximum(end.prices, 0.0)
         value = float((units.served(x) / n).min())
         # With weights l_j that sum to one, min_j s_j is at most Σ_j l_j s_j.
-        bound = most(classes, units, workers, prices) / float(slope @ prices)
+        pulls = float(slope @ prices)
+        bound = most(classes, units, workers, prices) / pulls if pulls > 0.0 else np.inf
         if bound - value <= _PROVED * value:
             return Central(*shares(x, classes, units, workers), value, bound)
     return central_max_min(speed, worth, size, workers, group, paired)

@@ -43,11 +43,13 @@ class EmbeddedEnd:
         x: (C,) the columns.
         prices: (R,) of the rows.
         steps: How many were taken.
+        converged: Whether gap and residuals are as small as they should be.
     """
 
     x: Floats
     prices: Floats
     steps: int
+    converged: bool
 
 
 def end_of_embedding(program: WeightedProgram) -> EmbeddedEnd:
@@ -55,12 +57,13 @@ def end_of_embedding(program: WeightedProgram) -> EmbeddedEnd:
 
     Args:
         program: The program. Its level is linear, and its weights are whole numbers: a column or a
-            row of weight w stands for w that are alike, and is their sum. Where a row stands for
-            many, a column with an entry there stands for as many.
+            row of weight w stands for w that are alike, and is their sum. An entry is that of one
+            row and one column of those.
 
     Returns:
-        The end, that of the program with all columns and rows apart. Rows hold to within the
-        residuals; what has to hold exactly, and the gap, are computed from it.
+        The end, that of the program with all columns and rows apart. Where it has converged, rows
+        hold to within the residuals; what has to hold exactly is computed from it. With numbers
+        that are too far apart it may not converge, and have NaN.
 
     Example:
         A job can run on two types all the time. The centre would be half of it on each:
@@ -78,10 +81,11 @@ def end_of_embedding(program: WeightedProgram) -> EmbeddedEnd:
         >>> end_of_embedding(program).x.round(3).tolist()
         [0.0, 0.0]
     """
-    method = _Method(program)
-    while not method.ended and method.steps < _MOST and method.step():
-        pass
-    return EmbeddedEnd(method.x, method.prices, method.steps)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # NaN ends the method
+        method = _Method(program)
+        while not method.ended and method.steps < _MOST and method.step():
+            pass
+        return EmbeddedEnd(method.x, method.prices, method.steps, method.ended)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +176,9 @@ class _Method:
     def _inside(self, point: Floats) -> Floats:
         """Add what brings the least entry to one; a little where none is below 0."""
         least = float(point.min())
-        return np.asarray(point + (1.0 + max(-least, 0.0) if least <= 0.0 else 1.0 - _INSIDE))
+        if least > 0.0:
+            return point + (1.0 - _INSIDE)
+        return np.maximum(point + (1.0 - least), 1.0)  # the sum loses the one where least is huge
 
     def _look(self) -> None:
         """Compute residuals, products and mu."""
@@ -239,8 +245,10 @@ class _Method:
 
     def _length(self, to: _Step) -> float:
         """How far one can go until an entry is 0, at most a little less than 1."""
-        least = min(float((to.s / self._s).min()), float((to.y / self._y).min()))
-        least = min(least, to.t / self._t, to.k / self._k)
+        ends = (to.s / self._s).min(), (to.y / self._y).min(), to.t / self._t, to.k / self._k
+        least = float(np.min(ends))
+        if np.isnan(least):
+            return 0.0
         return min(_LONGEST, -1.0 / least) if least < 0.0 else _LONGEST
 
 

@@ -103,7 +103,7 @@ def test_other_problems_have_no_rounds(skewed: Separable) -> None:
     def run(problem: Separable, rule: wl.engines.LargestFirst) -> Iterate | None:
         return Rounds(problem, Settings(1e-2), rule, lambda part, given: nobody).run()
 
-    assert worth(flow(3, te.min_max_utilisation)) is None  # a scalar
+    assert run(flow(3, te.min_max_utilisation), FEW) is None  # a scalar
     negative = np.where(skewed.rows.side == 0, -skewed.rows.upper, skewed.rows.upper)
     assert worth(replace(skewed, rows=replace(skewed.rows, upper=negative))) is None
     assert worth(replace(skewed, cost=0.0 * skewed.cost)) is None
@@ -135,6 +135,17 @@ def test_ctrl_c_anywhere_in_a_round_gives_an_allocation(
     s = solved(skewed, FEW)
     assert s.status is wl.Status.INTERRUPTED
     assert s.certificate.violation <= 1e-9
+    assert solved(flow(3, te.min_max_utilisation), FEW).status is wl.Status.OPTIMAL  # no rounds
+
+
+def test_a_round_that_ends_by_its_iterations_leaves_the_rest_to_all_demands(
+    skewed: Separable,
+) -> None:
+    few = wl.engines.LargestFirst(left_out=4e3, least_entries=0)
+    engine = wl.engines.ADMM(iterations=5, largest_first=few)
+    s = wl.solve(skewed, engine=engine, tolerance=1e-4)
+    assert s.status is wl.Status.LIMIT
+    assert len(s.history.steps) > 10
 
 
 def test_what_the_rounds_proved_is_kept_where_the_whole_problem_proves_less(

@@ -17,12 +17,18 @@ from walras.separable import Side
 
 
 @settings(max_examples=30)
-@given(seed=SEEDS, objective=OBJECTIVES, scale=st.sampled_from([0.3, 1.0, 5.0]))
+@given(
+    seed=SEEDS,
+    objective=OBJECTIVES,
+    scale=st.sampled_from([0.3, 1.0, 5.0]),
+    share=st.sampled_from([0.0, 0.5, 0.99]),
+)
 def test_block_generation_finds_what_all_blocks_find(
-    seed: int, objective: object, scale: float
+    seed: int, objective: object, scale: float, share: float
 ) -> None:
+    """Some of these begin with no block at all."""
     problem = flow(seed, objective, scale)
-    always = wl.engines.BlockGeneration(least_blocks=0, blocks_per_capacity=0.0)
+    always = wl.engines.BlockGeneration(least_blocks=0, blocks_per_capacity=0.0, first_share=share)
     s = wl.solve(problem, engine=wl.engines.Interior(blocks=always), threads=2)
     assert s.status is wl.Status.OPTIMAL
     assert s.engine == "interior"

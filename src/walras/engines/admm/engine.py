@@ -72,7 +72,7 @@ class ADMM(ADMMOptions, Engine):
         rho: Penalty of the first iteration, and of all iterations in mode ``paper``. None: from the
             data. The released package of the paper uses 1, so that its speed depends on the units.
         relaxation: Over-relaxation, 1 to under 2.
-        iterations: Iterations at most.
+        iterations: Iterations at most; of each round where the largest demands come first.
         executor: Where the slices of demands live and their passes run, such as
             ``walras.Ray(actors=4)``. None: threads of this process.
         paper_residual: Relative residual at which mode ``paper`` stops, as the released package
@@ -83,7 +83,7 @@ class ADMM(ADMMOptions, Engine):
         start_prices: Prices for a start that has none.
         joint: Sweeps of modes ``penalty`` and ``augmented-lagrangian``.
         largest_first: When the first rounds run on the largest demands alone (only with ``hard``,
-            in threads of this process or on a GPU, and without a start).
+            without an executor, and without a start).
 
     Raises:
         InputError: A setting is outside its range.

@@ -58,10 +58,10 @@ class Part:
 def worth(problem: Separable) -> tuple[Simplices, Floats] | None:
     """The blocks of a problem and (blocks,) the most that each can bring; None for other problems.
 
-    No block may have to take something, and no scalar may be shared: then nothing is a point to
-    begin from, and a share of the capacities is enough for some of the blocks.
+    No block may have to take something: then nothing is a point to begin from, and a share of the
+    capacities is enough for some of the blocks.
     """
-    s = None if problem.scalars else Simplices.of(problem)
+    s = Simplices.of(problem)
     if s is None or np.any(s.is_equation) or np.any(problem.rows.upper < 0.0):
         return None
     brings = -np.minimum.reduceat(problem.cost[s.entry] * s.size, s.ptr[:-1])
@@ -148,10 +148,13 @@ class Rounds:
         self.log = IterationLog(settings)
         self._bound, self._value, self._gap = -np.inf, np.inf, np.inf
         self._built = 0.0
-        self._x, self._prices = np.zeros(problem.entries), np.zeros(problem.rows.count)
+        self._x = np.clip(np.zeros(problem.entries), problem.lower, problem.upper)
+        self._prices = np.zeros(problem.rows.count)
 
     def run(self) -> Iterate | None:
         """The last round's result: ``INACCURATE`` where it is only a start; None without any."""
+        if self._problem.scalars:  # a scalar would have to be scaled with the capacities
+            return None
         try:
             status = self._rounds()
         except KeyboardInterrupt:
@@ -245,7 +248,8 @@ class Rounds:
         stopped = self.log.record(self._progress("proof"))
         if self._gap <= self._settings.tolerance:
             return Status.OPTIMAL
-        if found.status in (Status.LIMIT, Status.INTERRUPTED):
+        is_late = found.status is Status.LIMIT and self._settings.time_limit is not None
+        if is_late or found.status is Status.INTERRUPTED:
             return self.log.outcome or found.status
         return self.log.outcome or Status.LIMIT if stopped else Status.INACCURATE
 

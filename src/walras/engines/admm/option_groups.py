@@ -114,7 +114,8 @@ class LargestFirst(OptionGroup):
 
     Attributes:
         left_out: Share of the value of all demands that the others may have in the first round, in
-            multiples of the tolerance, 0 or more. 0: all demands take part from the beginning.
+            multiples of the tolerance, 0 or more. At 0, and where it comes to all, all demands take
+            part from the beginning.
         least_entries: Smaller problems take all demands at once. 0 or more.
 
     Raises:

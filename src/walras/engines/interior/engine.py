@@ -248,7 +248,7 @@ class _Solve:
             return self.at_once()
         tolerance = loose = self._own_tolerance
         many = max(rule.least_blocks, rule.blocks_per_capacity * blocks.capacities)
-        if np.sum(blocks.active) < many:
+        if np.sum(blocks.active) < max(many, 1):
             blocks.take_all()
         else:
             loose = max(rule.first_gap, tolerance)

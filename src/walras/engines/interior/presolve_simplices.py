@@ -69,7 +69,8 @@ class Simplices:
         if not (np.all(own[cap]) and np.array_equal(rows.owner[cap], problem.demand[entry])):
             return None
         # Rows that hold whatever the open entries are, as that of a pair without a path.
-        idle = np.bincount(rows.matrix[:, entry].indices, minlength=rows.count) == 0
+        open_part = rows.matrix[:, entry] if np.any(fixed) else rows.matrix
+        idle = np.bincount(open_part.indices, minlength=rows.count) == 0
         idle &= ~np.any(rows.scalar_matrix, axis=1) & (rows.lower <= 0) & (rows.upper >= 0)
         others = ~own & ~idle
         if np.any(rows.side[others] != Side.RESOURCE) or np.any(np.isfinite(rows.lower[others])):
@@ -123,8 +124,8 @@ def presolve(simplices: Simplices) -> Presolved:
     """Find rows that cannot bind, entries that meet no other row, and blocks with one choice.
 
     The three steps repeat while they find something. A row with the one scalar,
-    ``load - c t <= 0``, cannot bind if its largest load is below c times the t that another row's
-    least load forces.
+    ``load - c t <= 0``, cannot bind if its largest load is below c times a t that is proved: that
+    which another row's least load forces, or a bound by prices.
     """
     problem, s = simplices.problem, simplices
     matrix, rows = problem.rows.matrix, problem.rows
