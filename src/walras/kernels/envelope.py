@@ -29,8 +29,8 @@ class BorderedNormal:
         >>> from walras.kernels.envelope import BorderedNormal
         >>> system = BorderedNormal(sp.csc_array(np.array([[1.0], [2.0]])))
         >>> system.factorise(np.array([1.0]), np.array([1.0, 1.0]), np.array([1.0, 0.0]))
-        >>> system.solve(np.array([4.0, 7.0, 1.0])).round(12).tolist()
-        [1.0, 1.0, 0.0]
+        >>> system.solve(np.array([6.0, 7.0, 1.0])).round(12).tolist()
+        [1.0, 1.0, 2.0]
     """
 
     def __init__(self, matrix: sp.csc_array) -> None:

@@ -66,7 +66,7 @@ def end_of_embedding(program: WeightedProgram) -> EmbeddedEnd:
         that are too far apart it may not converge, and have NaN.
 
     Example:
-        A job can run on two types all the time. The centre would be half of it on each:
+        A job can run on two types all the time; the first has room for two of it:
 
         >>> import numpy as np, scipy.sparse as sp
         >>> from walras.programs.central_path import WeightedProgram, linear
@@ -79,7 +79,7 @@ def end_of_embedding(program: WeightedProgram) -> EmbeddedEnd:
         ...     rows=np.ones(3),
         ... )
         >>> end_of_embedding(program).x.round(3).tolist()
-        [0.0, 0.0]
+        [0.764, 0.236]
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # NaN ends the method
         method = _Method(program)
