@@ -117,7 +117,7 @@ def _table(given: argparse.Namespace) -> pd.DataFrame:
         return shockwave.rows()
     if given.study == "waiting":
         return pd.DataFrame(list(waiting.rows()))
-    return pd.DataFrame([speed.events(), speed.placed(), speed.overhead()])
+    return pd.DataFrame([speed.events(), speed.placed(), *map(speed.overhead, speed.DECIDES)])
 
 
 def _by_priority(given: argparse.Namespace) -> Iterator[dict[str, object]]:

@@ -273,8 +273,10 @@ def test_times_by_priority_are_means_over_seeds(monkeypatch: pytest.MonkeyPatch)
 def test_speeds_are_measured() -> None:
     assert speed.events(jobs=50)["events"] > 100  # type: ignore[operator]
     assert speed.placed(tasks=40)["value"] > 100  # type: ignore[operator]
-    found = speed.overhead(jobs=60, rounds=2)
-    assert 0.0 < found["value"] < 1.0  # type: ignore[operator]
+    for policy in speed.DECIDES:
+        found = speed.overhead(policy, jobs=60, rounds=2)
+        assert found["events"] == 3  # at the begin, and where a job comes
+        assert 0.0 < found["value"] < 1.0  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("objective", ["max-min", "proportional"])

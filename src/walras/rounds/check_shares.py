@@ -23,7 +23,7 @@ def check_shares(snapshot: JobsSnapshot, shares: Shares) -> list[Violation]:
 
 
 def _form(snapshot: JobsSnapshot, shares: Shares) -> Iterator[Violation]:
-    if shares.name != snapshot.name:
+    if shares.name is not snapshot.name and shares.name != snapshot.name:
         other = sorted(set(shares.name) ^ set(snapshot.name))
         named = f"job {other[0]!r} is on one side alone" if other else "jobs in another order"
         yield Violation("reference", "jobs", f"{named}; {len(shares)} of {len(snapshot)}")
@@ -92,7 +92,7 @@ def _shares(snapshot: JobsSnapshot, shares: Shares) -> Iterator[Violation]:
             one, other = (snapshot.name[j] for j in shares.pair[k])
             where = f"jobs {one!r} and {other!r} on {snapshot.types[t]}"
             yield Violation(code, where, f"get {pair_time[k, t]:.6g} {what}")
-    total = time.sum(axis=1)
+    total = time @ np.ones(time.shape[1])  # quicker than a sum of short rows
     for side in shares.pair.T:
         np.add.at(total, side, pair_time.sum(axis=1))
     for j in np.flatnonzero(total > 1 + _ROUNDING)[:1]:

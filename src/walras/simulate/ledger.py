@@ -32,7 +32,7 @@ class Ledger:
         """Begin to book for the decision that was just made."""
         self._jobs = world.here.copy()
         self._at = float(world.state.clock[NOW])
-        self._before = world.state.received[self._jobs].copy()
+        self._before = world.state.received.take(self._jobs, axis=0)
 
     def close(self, world: World) -> float | None:
         """Book what the decision in force came to.
@@ -43,7 +43,7 @@ class Ledger:
         if self._jobs is None:
             return None
         jobs, state, until = self._jobs, world.state, float(world.state.clock[NOW])
-        seconds = state.received[jobs] - self._before
+        seconds = state.received.take(jobs, axis=0) - self._before
         if self._kept:
             share = state.share[jobs]
             which, kind = np.nonzero((share > 0.0) | (seconds > 0.0))
@@ -55,9 +55,9 @@ class Ledger:
         self._count += 1
         self._jobs = None
         there = np.fmin(state.ended[jobs], until) - self._at  # fmin: NaN while it has no end
-        speed = world.jobs.speed[jobs]
-        full = speed.max(axis=1) * there * world.trace.weight[jobs]
-        return jain((seconds * speed).sum(axis=1)[there > 0.0] / full[there > 0.0])
+        done = np.einsum("jt,jt->j", seconds, world.jobs.speed.take(jobs, axis=0))
+        full = world.fastest[jobs] * there * world.trace.weight[jobs]
+        return jain(done[there > 0.0] / full[there > 0.0])
 
     def rows(self) -> Floats:
         """(K, 7) the rows, with columns :data:`COLUMNS`."""

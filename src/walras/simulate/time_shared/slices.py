@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.compiling import compiler
 from walras.simulate.time_shared.faults import (
     Faults,
     count_work,
@@ -21,6 +20,7 @@ from walras.simulate.time_shared.faults import (
     seconds_until,
     turn,
 )
+from walras.simulate.time_shared.filling import fill, jit
 from walras.simulate.time_shared.state import (
     ACTIVE,
     CHANGED,
@@ -42,18 +42,6 @@ DECIDE, FULL, ENDED = 0, 1, 2
 """Why the rounds stop: a decision is due, the log is full, no measured job is left."""
 
 _LEFT = 1e-12  # of a job's steps: rounding
-
-jit = compiler(nogil=True, error_model="numpy", boundscheck=False)
-inlined = compiler(nogil=True, error_model="numpy", boundscheck=False, inline="always")
-"""For what is called for each job: a call would count references to every array of the state."""
-
-
-@jit
-def _break_ties(order: Longs, first: int, last: int, second: Floats, third: Floats) -> None:
-    """Order places ``first`` to ``last`` by two keys, largest first; equal ones stay in order."""
-    run = order[first:last]
-    run = run[np.argsort(-third[run], kind="mergesort")]
-    order[first:last] = run[np.argsort(-second[run], kind="mergesort")]
 
 
 @jit
@@ -81,105 +69,6 @@ def _waiting(state: State) -> Longs:
             waiting[known] = j
             known += 1
     return waiting[:known]
-
-
-@inlined
-def _place(j: int, t: int, pair: int, pace: float, state: State) -> None:
-    state.place[j] = t
-    state.beside[j] = pair
-    state.pace[j] = pace
-
-
-@jit
-def _candidates(
-    t: int, waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, spare: bool
-) -> tuple[Longs, int, int]:
-    """Jobs, then pairs from N on, that may have the type; how many are jobs, and what they want."""
-    share, place, left = state.share, state.place, state.left
-    count, wanted = 0, 0
-    found = np.empty(len(waiting) + len(pairs.jobs), np.int64)
-    for j in waiting:
-        if place[j] < 0 and jobs.speed[j, t] > 0.0 and (spare or share[j, t] > 0.0):
-            found[count] = j
-            count += 1
-            wanted += jobs.size[j]
-    alone = count
-    for p in range(len(pairs.jobs)):
-        one, other = pairs.jobs[p]
-        free = place[one] < 0 and place[other] < 0
-        if pairs.share[p, t] > 0.0 and free and left[one] > 0.0 and left[other] > 0.0:
-            found[count] = len(jobs.size) + p
-            count += 1
-    return found[:count], alone, wanted
-
-
-@inlined
-def _try(unit: int, t: int, free: int, jobs: Jobs, state: State, pairs: Pairs) -> int:
-    """Place a job or a pair where it has room and no place yet; the workers that it takes."""
-    n = len(jobs.size)
-    if unit < n:
-        if jobs.size[unit] > free or state.place[unit] >= 0:
-            return 0
-        _place(unit, t, -1, jobs.speed[unit, t], state)
-        return int(jobs.size[unit])
-    pair = unit - n
-    one, other = pairs.jobs[pair]
-    if jobs.size[one] > free or state.place[one] >= 0 or state.place[other] >= 0:
-        return 0
-    _place(one, t, pair, pairs.speed[pair, 0, t], state)
-    _place(other, t, pair, pairs.speed[pair, 1, t], state)
-    return int(jobs.size[one])
-
-
-@jit
-def _split(priority: Floats, places: Longs, free: int) -> tuple[Longs, Longs]:
-    """The places of largest priority, at least as many as workers are free, and the others: each
-    unit takes a worker, so that few need to be in order.
-    """
-    if len(places) <= 2 * free:
-        return places, places[:0]
-    least = -np.partition(-priority[places], free - 1)[free - 1]
-    best = priority[places] >= least
-    return places[best], places[~best]
-
-
-@jit
-def _fill(
-    t: int, free: int, waiting: Longs, jobs: Jobs, state: State, pairs: Pairs, spare: bool
-) -> None:
-    """Give the workers of a type to the jobs and pairs of highest priority without a place."""
-    rank, alone, wanted = _candidates(t, waiting, jobs, state, pairs, spare)
-    count, n = len(rank), len(jobs.size)
-    if count == alone and wanted <= free:
-        for j in rank:
-            _place(j, t, -1, jobs.speed[j, t], state)
-        return
-    priority, deficit, granted = np.empty(count), np.empty(count), np.empty(count)
-    head_start = state.clock[ROUND] / 2
-    for k, unit in enumerate(rank):
-        if unit < n:
-            had = state.had[unit, t]
-            granted[k], deficit[k] = state.share[unit, t], state.owed[unit, t]
-        else:
-            pair = unit - n
-            had = pairs.had[pair, t]
-            granted[k], deficit[k] = pairs.share[pair, t], pairs.owed[pair, t]
-        # share granted / share had; each begins with half a round on each type
-        priority[k] = granted[k] * state.given[t] / (head_start + had)
-    rest = np.arange(count)
-    while len(rest) > 0 and free > 0:
-        best, rest = _split(priority, rest, free)
-        order = best[np.argsort(-priority[best], kind="mergesort")]
-        first = 0
-        while first < len(order) and free > 0:
-            last = first + 1
-            while last < len(order) and priority[order[last]] == priority[order[first]]:
-                last += 1
-            if last - first > 1:
-                _break_ties(order, first, last, deficit, granted)
-            for unit in rank[order[first:last]]:
-                free -= _try(unit, t, free, jobs, state, pairs)
-            first = last
 
 
 @jit
@@ -305,7 +194,7 @@ def run_rounds(
             return DECIDE, row
         waiting = _waiting(state)
         for t in orders[counts[DRAWN] % len(orders)]:
-            _fill(t, faults.up[t], waiting, jobs, state, pairs, spare)
+            fill(t, faults.up[t], waiting, jobs, state, pairs, spare)
         counts[DRAWN] += 1
         if fragile:
             seat(waiting, jobs, state, pairs, faults)

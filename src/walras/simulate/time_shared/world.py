@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,11 +28,14 @@ from walras.simulate.time_shared.state import (
     no_pairs,
     start,
 )
+from walras.simulate.time_shared.taking import take_over
 from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
 Policy = Callable[[JobsSnapshot], Shares]
 """A policy: from a snapshot to shares of time."""
+
+Numbers = TypeVar("Numbers", Floats, Longs)
 
 _ORDERS = 4096  # random orders of types that are drawn at once
 _ROUNDING = 1e-9  # of workers
@@ -67,6 +71,8 @@ class World:
         self.paired = self.trace.paired_on(self.cluster)
         self.pairs = no_pairs(len(self.workers))
         self.orders = self._orders()
+        self.fastest = self.jobs.speed.max(axis=1)
+        self._texts = np.array([self.trace.name, self.trace.kind], object)
 
     @classmethod
     def start(
@@ -109,26 +115,30 @@ class World:
     def snapshot(self) -> JobsSnapshot:
         """What a policy decides from now: workers that are up, and jobs that these can hold."""
         (jobs, up), trace, state = self._up(), self.trace, self.state
-        names, kinds = trace.name, trace.kind
-        listed: Sequence[int] = jobs.tolist()
         every = len(up) == len(self.workers)
+        name, kind = self._texts.take(jobs, axis=1).tolist()
+
+        def of(numbers: Numbers) -> Numbers:
+            taken = numbers.take(jobs, axis=0)  # quicker than numbers[jobs]
+            return taken if numbers.ndim == 1 or every else taken.take(up, axis=1)
+
         return JobsSnapshot.checked(
             at=float(state.clock[NOW]),
             round_seconds=float(state.clock[ROUND]),
-            name=tuple([names[j] for j in listed]),
-            kind=tuple([kinds[j] for j in listed]),
-            size=trace.size[jobs],
-            weight=trace.weight[jobs],
-            arrival=trace.arrival[jobs],
-            steps=trace.steps[jobs],
-            left=state.left[jobs],
-            deadline=trace.deadline[jobs],
-            attempt=self.faults.failures[jobs],
-            received=state.received[jobs] if every else state.received[np.ix_(jobs, up)],
-            speed=self.jobs.speed[jobs] if every else self.jobs.speed[np.ix_(jobs, up)],
+            name=tuple(name),
+            kind=tuple(kind),
+            size=of(trace.size),
+            weight=of(trace.weight),
+            arrival=of(trace.arrival),
+            steps=of(trace.steps),
+            left=of(state.left),
+            deadline=of(trace.deadline),
+            attempt=of(self.faults.failures),
+            received=of(state.received),
+            speed=of(self.jobs.speed),
             types=tuple([self.cluster.types[t] for t in up]),
             workers=self.faults.up[up],
-            group=trace.group[jobs],
+            group=of(trace.group),
             paired=self.paired if every else np.take(self.paired, up, axis=2),
             last=self._still_held(jobs, up) if self.faults.any else self.last,
         )
@@ -174,13 +184,11 @@ class World:
 
     def _take(self, snapshot: JobsSnapshot, found: Shares) -> None:
         """Settle what was owed under the last shares, and begin to count under the new ones."""
-        here, state, now = self.here, self.state, self.state.clock[NOW]
+        state, now = self.state, self.state.clock[NOW]
         jobs, up = self._up()
         since = now - state.clock[LAST] if self.last is not None else 0.0
-        state.owed[here] += state.share[here] * since - state.had[here]
-        state.share[here] = state.had[here] = 0.0
         granted = np.where(snapshot.fits, np.maximum(found.time, 0.0), 0.0)
-        state.share[np.ix_(jobs, up)] = granted
+        take_over(self.here, since, jobs, up, granted, state)
         if len(up) < len(self.workers):
             found = replace(
                 found,
