@@ -24,6 +24,7 @@ from walras.types import Floats
 
 THREADS = (1, 2)
 RUNS = 3
+TIMED = (EXACT, "Walras, first order", "DeDe's scheme")
 MODES: dict[str, dict[str, Any]] = {
     "hard": {},
     "paper": {"mode": "paper", "rho": 1.0},
@@ -40,11 +41,12 @@ def threads(setting: Setting) -> pd.DataFrame:
     scenario = Scenario.of(network, setting.traffic(paths), paths)
     rows = []
     for count in THREADS:
-        for name in (EXACT, "Walras, first order"):
+        for name in TIMED:
             runs = [METHODS[name](scenario, 60.0, count, None).seconds for _ in range(RUNS + 1)]
             rows.append({"x": count, "method": name, "seconds": median(runs[1:])})
         rows.append({"x": count, "method": "HiGHS ipm", "seconds": _highs(scenario, count)})
-        print(f"  {count}: " + ", ".join(f"{r['seconds']:.3g} s" for r in rows[-3:]), flush=True)
+        own = rows[-len(TIMED) - 1 :]
+        print(f"  {count}: " + ", ".join(f"{r['seconds']:.3g} s" for r in own), flush=True)
     frame = pd.DataFrame(rows)
     alone = frame[frame["x"] == 1].set_index("method")["seconds"]
     return frame.assign(speedup=frame["method"].map(alone) / frame["seconds"])

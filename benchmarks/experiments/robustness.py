@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -93,15 +93,15 @@ def _spatial(setting: Setting) -> Iterator[Point]:
         yield Point(share, Scenario.of(network, moved, paths, past))
 
 
-def failures(setting: Setting) -> pd.DataFrame:
+def failures(setting: Setting, counts: Sequence[int] = FAILURES) -> pd.DataFrame:
     """Links fail together; paths are found anew on what is left, and methods start warm."""
-    return compare(_failures(setting), setting)
+    return compare(_failures(setting, counts), setting)
 
 
-def _failures(setting: Setting) -> Iterator[Point]:
+def _failures(setting: Setting, counts: Sequence[int]) -> Iterator[Point]:
     network, paths = setting.parts
     demand = setting.traffic(paths)
-    for count in FAILURES:
+    for count in counts:
         lost = te.random_failures(network, min(count, network.links // 4), setting.seed)
         left = network.without(lost)
         found = te.candidate_paths(left, k=PATHS) if count else paths
