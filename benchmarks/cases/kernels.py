@@ -29,28 +29,25 @@ INTERIOR, ALL = (
 
 
 def targets(records: Records) -> Sequence[Target]:
-    """The allocation core's kernels compile in under 20 s in all, once; so do those of each other
-    family, since a first call compiles one.
+    """Each family's kernels compile in under 20 s, once, since a first call compiles one family; so
+    do all together, which set-up compiles.
     """
     aim = f"under {SECONDS:g} s"
     record = records.get(ALL.name)
     if record is None or "numbers" not in record:
         return [Target("kernel compilation", aim)]
     seconds = {name: value for name, value in record["numbers"].items() if name != "compile"}
+    named = {_named(family): value for family, value in seconds.items()}
     return [
         Target(
-            f"kernel compilation, {_named(family)}",
-            aim,
-            f"{value:.1f} s",
-            value < SECONDS,
-            basis([record]),
+            f"kernel compilation, {name}", aim, f"{value:.1f} s", value < SECONDS, basis([record])
         )
-        for family, value in seconds.items()
+        for name, value in (named | {"all families": sum(seconds.values())}).items()
     ]
 
 
 def _named(family: str) -> str:
-    return "the allocation core in all" if family == "interior" else f"of {family}"
+    return "the allocation core" if family == "interior" else f"of {family}"
 
 
 BENCHMARK = Benchmark("kernels", "Kernel compilation", (INTERIOR, ALL), targets)
