@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from benchmarks.experiments.methods import EXACT, METHODS
 from benchmarks.experiments.study import Setting
-from benchmarks.papers.dede import balancing, margins, micro, robustness, traffic
+from benchmarks.papers.dede import balancing, margins, micro, robustness, scheduling, traffic
 from benchmarks.papers.item import Outcome
 
 Values = Mapping[str, Sequence[float]]
@@ -90,7 +90,12 @@ def test_figure_6_is_judged_by_quality_and_by_seconds(monkeypatch: pytest.Monkey
         index=pd.Index(methods, name="method"),
     )
     steps = pd.DataFrame(
-        {"seconds": [10.0, 30.0, 60.0], "ideal": [1.0, 3.0, 6.0], "value": [0.8, 0.908, 0.92]}
+        {
+            "iteration": [20, 60, 120],
+            "seconds": [10.0, 30.0, 60.0],
+            "ideal": [1.0, 3.0, 6.0],
+            "value": [0.8, 0.908, 0.92],
+        }
     )
     items = {item.name: item for item in traffic.ITEMS if item.name.startswith("figure 6")}
     del items["figure 6, all pairs"]
@@ -131,3 +136,18 @@ def test_the_margin_of_load_balancing_is_over_the_best_pop(
     found = margins.balancing(True)
     assert found.verdict == verdict
     assert "than POP-16, the best POP" in found.ours
+
+
+@pytest.mark.parametrize(
+    ("quality", "seconds", "verdict"),
+    [(0.99, 10.0, "reproduced"), (0.9, 10.0, "refuted"), (0.99, 20.0, "refuted")],
+)
+def test_dede_is_sooner_only_at_a_comparable_quality(
+    monkeypatch: pytest.MonkeyPatch, quality: float, seconds: float, verdict: str
+) -> None:
+    frame = pd.DataFrame(
+        {"quality": [0.8, quality, 0.99], "core s": [30.0, seconds, 16.0]},
+        index=["DeDe's scheme", "DeDe's scheme, warm", "POP-4"],
+    )
+    monkeypatch.setattr(scheduling, "_sequence", lambda objective, quick: frame)
+    assert scheduling.max_min_seconds(True).verdict == verdict

@@ -66,8 +66,9 @@ def divided(quick: bool) -> Outcome:
         f"{len(links):,} problems of links and {len(demands):,} of demands on {_CORES} cores: "
         f"{ratio:.1f} times, by their entries",
         verdict_if(ratio >= 0.9 * _CORES),
-        "judged to a tenth of 64. A core takes whole problems, the largest first, and all wait for "
-        f"the last. The largest link has {shares[0]:.1f} % of its side's entries, the largest "
+        "judged to a tenth of 64; timings.ideal divides evenly. A core takes whole problems, the "
+        "largest first, and all wait for the last. The largest link has "
+        f"{shares[0]:.1f} % of its side's entries, the largest "
         f"demand {shares[1]:.2f} %; an even division would be {100 / _CORES:.1f} %",
     )
 
