@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import time
 from functools import cache
 
 import numpy as np
@@ -50,7 +51,7 @@ def threads_in_order(quick: bool) -> Outcome:
         f"on {int(frame['x'].max())} threads DeDe's scheme {scheme:.2f}, exact (HiGHS) {exact:.2f}",
         "not reproducible" if np.isnan(exact) else verdict_if(bool(scheme > exact)),
         "by real seconds, stating the problem and proofs included. The paper has Gurobi; nan is a "
-        "solve that was stopped",
+        "solve that ended without an optimum",
     )
 
 
@@ -82,8 +83,12 @@ def _longest(sizes: np.ndarray, cores: int) -> float:
 
 
 @cache
-def _started(quick: bool) -> pd.DataFrame:
-    """Iterations of both engines from each start, in units of the mean demand."""
+def _started(quick: bool) -> tuple[pd.DataFrame, tuple[float, float, float]]:
+    """Iterations of both engines from each start, in units of the mean demand.
+
+    Also what the policy's flow serves of the optimum, its seconds, and the scheme's seconds to as
+    much from the interval before.
+    """
     setting = Setting("ASN2k-40", training=40 if quick else 150)
     network, paths = setting.parts
     series = te.diurnal_series(setting.traffic(paths), network, 2, seed=setting.seed)
@@ -94,20 +99,28 @@ def _started(quick: bool) -> pd.DataFrame:
     scaled = [Scenario.of(network, series[k], paths).in_units_of(unit) for k in (0, 1)]
     before, after = (te.max_total_flow(s.network, s.demand, s.paths) for s in scaled)
     best = wl.solve(after, engine="interior").value
+    began = time.perf_counter()
+    learned = policy.flow(series[1]) / unit
+    taken = time.perf_counter() - began
+    reached = te.evaluate(scaled[1].demand, scaled[1].paths, learned).total / best
+    sooner = float("nan")
     split = (paths.demands(scaled[1].demand) / np.diff(paths.first))[paths.pair]
     engines = {SCHEME: wl.engines.ADMM(mode="paper", rho=1.0), "ours": wl.engines.ADMM()}
     rows = []
     for name, engine in engines.items():
         starts: dict[str, wl.Solution | Floats | None] = {
             _BEFORE: wl.solve(before, engine=engine, tolerance=1e-3),
-            _LEARNED: policy.flow(series[1]) / unit,
+            _LEARNED: learned,
             _SPLIT: split,
             "cold": None,
         }
         for start, given in starts.items():
             found = wl.solve(after, engine=engine, tolerance=1e-3, start=given)
             rows.append({"engine": name, "start": start, **_reached(found, best)})
-    return pd.DataFrame(rows)
+            if (name, start) == (SCHEME, _BEFORE):
+                steps = proofs(found)
+                sooner = float(steps[steps["value"] >= reached * best]["seconds"].min())
+    return pd.DataFrame(rows), (reached, taken, sooner)
 
 
 def _reached(found: wl.Solution, best: float) -> dict[str, float]:
@@ -123,7 +136,7 @@ def _reached(found: wl.Solution, best: float) -> dict[str, float]:
 
 def _rates(quick: bool) -> tuple[pd.Series, str]:
     """Iterations of the scheme by start, and those of both engines in words."""
-    table = _started(quick)
+    table, _ = _started(quick)
     column = table.columns[2]
     words = "; ".join(
         f"{name}: " + ", ".join(f"{start} {count:.0f}" for start, count in own.items())
@@ -145,7 +158,7 @@ def starts(quick: bool) -> Outcome:
         f"judged for the scheme: at most {_SLOWER:g} times as many iterations. The learned start "
         "gives an allocation, no prices; the interval before gives both. Engines look at 16, 24, "
         "40 and more iterations, not at each",
-        _started(quick),
+        _started(quick)[0],
     )
 
 
@@ -159,23 +172,36 @@ def equal_splits(quick: bool) -> Outcome:
     )
 
 
+def teal(quick: bool) -> Outcome:
+    """Figure 10(b): a learned policy is there sooner."""
+    _, (reached, taken, scheme) = _started(quick)
+    return Outcome(
+        f"the policy's flow serves {reached:.4f} of the optimum in {taken:.3f} s, DeDe's scheme "
+        f"as much in {scheme:.3f} s from the interval before",
+        verdict_if(taken < scheme),
+        "seconds of training are not counted, as for Teal; our policy does not refine its flow by "
+        "ADMM",
+    )
+
+
 def alternatives(quick: bool) -> Outcome:
     """Figure 10(c)."""
     frame = micro.alternatives(Setting("ASN2k-40" if quick else "UsCarrier", limit=30.0))
     table = micro.table_traces(frame)
     name = "seconds to 0.99 of the optimum"
     seconds = table[name].astype(float)
-    scheme, augmented = seconds[SCHEME], seconds["augmented Lagrangian"]
-    holds = bool(np.nan_to_num(scheme, nan=np.inf) < np.nan_to_num(augmented, nan=np.inf))
+    names = [SCHEME, "augmented Lagrangian", "penalty method"]
+    scheme, augmented, penalty = seconds[names].fillna(np.inf)
+    holds = bool(scheme < augmented < penalty)
     verdict: Verdict = (
-        "not reproducible" if np.isnan(scheme) and np.isnan(augmented) else verdict_if(holds)
+        "not reproducible" if np.isinf(scheme) and np.isinf(augmented) else verdict_if(holds)
     )
     return Outcome(
         f"{name}: " + ", ".join(f"{k} {v:.2f}" for k, v in seconds.items()),
         verdict,
-        "in the same kernels the joint methods do not pay for a modelling layer at each step, and "
-        "the augmented Lagrangian needs fewer steps; the scheme's fixed penalty and its softened "
-        "constraints make many small steps",
+        "the order is judged. In the same kernels the joint methods do not pay for a modelling "
+        "layer at each step, and the augmented Lagrangian needs fewer steps. The scheme's fixed "
+        "penalty and its softened constraints make many small steps",
         table.reset_index(names="method"),
     )
 
@@ -215,6 +241,13 @@ ITEMS = (
         "nearly twice as long",
         "wl.solve(problem, start=flow)",
         equal_splits,
+    ),
+    Item(
+        "figure 10b, teal",
+        "Teal reaches 90 % in 10 s, DeDe in 30 s.",
+        "3 times sooner",
+        "te.learned_policy(..., objective='flow')",
+        teal,
     ),
     Item(
         "figure 10c",
