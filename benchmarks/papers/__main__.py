@@ -32,7 +32,12 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
     parser.add_argument("paper", choices=PAPERS)
-    parser.add_argument("--item", action="append", default=[], help="as 'table 1'; all by default")
+    parser.add_argument(
+        "--item",
+        action="append",
+        default=[],
+        help="as 'table 1', with all its parts; all by default",
+    )
     parser.add_argument("--list", action="store_true", help="list the items and check none")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer seeds")
     parser.add_argument("--keep", action="store_true", help="write records and the page's table")
@@ -55,13 +60,16 @@ def main(arguments: list[str] | None = None, tables: Tables = TABLES) -> int:
 def _chosen(
     parser: argparse.ArgumentParser, items: Sequence[Item], asked: Sequence[str]
 ) -> list[Item]:
-    by_name = {item.name: item for item in items}
+    """The items that are named; "table 1" names all its parts, such as "table 1, regret", too."""
+    chosen = []
     for name in asked:
-        if name.lower() not in by_name:
-            near = difflib.get_close_matches(name.lower(), by_name, 1)
+        own = [item for item in items if name.lower() in (item.name, item.name.split(", ")[0])]
+        if not own:
+            near = difflib.get_close_matches(name.lower(), [item.name for item in items], 1)
             more = f"; did you mean {near[0]!r}?" if near else ""
             parser.error(f"there is no item {name!r}{more}; --list lists them")
-    return [by_name[name.lower()] for name in asked] or list(items)
+        chosen += own
+    return chosen or list(items)
 
 
 def _checked(item: Item, *, quick: bool) -> dict[str, object]:

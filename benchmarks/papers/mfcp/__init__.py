@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.papers.item import Item
 from benchmarks.papers.mfcp import (
+    ablation,
     claims,
     convergence,
     evaluation,
@@ -27,5 +28,6 @@ ITEMS: tuple[Item, ...] = (
     *gradients.PARALLEL,
     *convergence.ITEMS,
     *claims.METRICS,
+    *ablation.ITEMS,
     *evaluation.ITEMS,
 )
