@@ -58,9 +58,10 @@ POLICIES = {
 
 @pytest.mark.real_data("shockwave")
 def test_published_cells_come_out() -> None:
-    """Makespans of two policies to the second, and the published orders of all.
+    """Makespans and mean times of two policies to the printed second, and the orders of all.
 
-    The mean completion time of max-min fairness hangs on which of the best shares are taken.
+    Max-min fairness ends where ECOS does, as there: its times hang on which of the best shares are
+    taken.
     """
     table = published(shockwave.TABLE, shockwave.FOLDER).set_index("policy_in_code")
     folder = folder_of(shockwave.TABLE, shockwave.FOLDER)
@@ -73,11 +74,11 @@ def test_published_cells_come_out() -> None:
         return found.makespan, float(found.completion.mean()), found.used
 
     ours = {name: played(made()) for name, made in POLICIES.items()}
-    for name, off in (("gandiva_fair", 5e-5), ("max_min_fairness", 6e-4)):
+    for name in ("gandiva_fair", "max_min_fairness"):
         makespan, completion, used = ours[name]
         row = table.loc[name]
         assert round(makespan) == row["makespan_s"]
-        assert completion == pytest.approx(row["avg_jct_s"], rel=off)
+        assert completion == pytest.approx(row["avg_jct_s"], abs=0.5)
         assert round(used, 3) == row["utilisation"]
     for column, k in (("makespan_s", 0), ("avg_jct_s", 1)):
         theirs = table.loc[list(ours), column].sort_values().index.tolist()

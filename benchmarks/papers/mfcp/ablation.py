@@ -104,17 +104,17 @@ def _floors(quick: bool) -> Outcome:
 
 def _efficiency(quick: bool) -> Outcome:
     frame = trainings(quick=quick)
-    mean = frame.groupby("barrier")[["steps", "cpu s a step"]].mean()
-    hard, log = mean.loc["hard"], mean.loc["log"]
-    longer = hard["cpu s a step"] / log["cpu s a step"]
+    by = frame.groupby("barrier")
+    steps, seconds = (dict(by[column].mean()) for column in ("steps", "cpu s a step"))
+    longer = seconds["hard"] / seconds["log"]
     never = int((~frame["reached"] & (frame["barrier"] == "hard")).sum())
     most = f"; {never} of the hard penalty's never are, and count with all steps" if never else ""
     return Outcome(
         f"steps until the regret of validation rounds is at most {NEAR:.1f} times the least under "
-        f"the log barrier: hard penalty {hard['steps']:.0f}, log barrier {log['steps']:.0f}; a "
+        f"the log barrier: hard penalty {steps['hard']:.0f}, log barrier {steps['log']:.0f}; a "
         f"step takes {longer:.2f} times the processor time (A, {frame['seed'].nunique()} seeds, "
         f"{frame['source'].iloc[0]} data)",
-        verdict_if(float(hard["steps"]) > NEAR * float(log["steps"])),
+        verdict_if(steps["hard"] > NEAR * steps["log"]),
         "by steps. Each seed's two trainings begin with the same weights, and each "
         f"decodes by its own penalty; the regret is elastic, misses of the floor count{most}",
         frame.drop(columns="source").round(3),
@@ -124,7 +124,9 @@ def _efficiency(quick: bool) -> Outcome:
 def trainings(*, quick: bool) -> pd.DataFrame:
     """A training under each penalty, a row a seed and penalty, from the same two-stage start."""
     rows: list[dict[str, object]] = []
-    sizes: dict[str, Any] = {"validation_tasks": 60, "test_tasks": 20, "synthetic": True} if quick else {}
+    sizes: dict[str, Any] = (
+        {"validation_tasks": 60, "test_tasks": 20, "synthetic": True} if quick else {}
+    )
     changes = QUICK if quick else {"rounds": 200, "check_every": 5}
     own = {name: value for name, value in changes.items() if name != "test_rounds"}
     for seed in range(1 if quick else 5):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walras.policies.solved import needs_speeds
+from walras.policies.options import needs_speeds
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats, Longs

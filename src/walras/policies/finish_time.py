@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from walras.policies.central import central_ratio
-from walras.policies.solved import needs_speeds, needs_types
+from walras.policies.options import needs_speeds
+from walras.policies.solved import needs_types
 from walras.rounds import JobsSnapshot, Shares
 from walras.simulate.time_shared import Policy
 from walras.types import Floats

@@ -10,11 +10,11 @@ import numpy as np
 from walras import checks
 from walras.domains import cluster_scheduling
 from walras.domains.cluster_scheduling.hierarchical import INSIDE
+from walras.policies.options import needs_speeds
 from walras.policies.solved import (
     checked_engine,
     labels,
     mean_speed,
-    needs_speeds,
     pairs_of,
     relative_service,
     shares_of,

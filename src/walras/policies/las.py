@@ -6,11 +6,11 @@ import numpy as np
 
 from walras.domains import cluster_scheduling
 from walras.policies.interior_end import interior_max_min
+from walras.policies.options import needs_speeds
 from walras.policies.solved import (
     NO_PAIRS,
     checked_engine,
     mean_speed,
-    needs_speeds,
     needs_types,
     relative_service,
     shares_of,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from walras import checks
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
+from walras.policies.options import needs_speeds
 from walras.policies.solved import (
     labels,
     mean_speed,
-    needs_speeds,
     pairs_of,
     relative_service,
     solved,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
+from walras.policies.options import needs_speeds
 from walras.policies.solved import (
     labels,
     mean_speed,
-    needs_speeds,
     pairs_of,
     relative_service,
     solved,

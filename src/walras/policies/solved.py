@@ -82,22 +82,6 @@ class Sharing(TypedDict, total=False):
     pairs: cluster_scheduling.Pairs
 
 
-def needs_speeds(*, by_speed: bool, sharing: bool) -> None:
-    """Refuse a policy that is to share workers and knows no speeds.
-
-    Raises:
-        InputError: ``sharing`` is asked for without ``by_speed``, or one is not True or False.
-    """
-    checks.flag(by_speed, "by_speed")
-    if checks.flag(sharing, "sharing") and not by_speed:
-        raise InputError(
-            "is given without by_speed",
-            where="sharing",
-            allowed="with by_speed=True",
-            remedy="let the policy know the speeds that sharing changes",
-        )
-
-
 def checked_engine(asked: str | Engine) -> None:
     """Refuse what :func:`walras.solve` knows as no engine, before there is a problem.
 
