@@ -12,9 +12,10 @@ several GPUs, jobs of eight wait as long as others come, 776 h in the mean, and 
 why:
 
 - ``fifo`` hangs on chance. Each job keeps the type where it begins, and the released code books
-  types over at times, by a drawn number (``released_fifo``). Over eight draws its cells have a
-  standard deviation of 3 % of their mean at 3.2 jobs an hour with one GPU, of 15 % at 4.4, and of 4
-  to 6 % from 1.2 to 2.0 with several; the published cells lie within three of these.
+  types over at times, by a drawn number (``released_fifo``). Over eight draws (``gavel --policies
+  fifo --draws 8``, kept as ``fifo as released``) its cells have a standard deviation of 3 % of
+  their mean at 3.2 jobs an hour with one GPU, of 16 % at 4.4, and of 4 to 7 % from 1.2 to 2.0 with
+  several; the published cells lie within 2.4 of these.
 - ``max_min_fairness`` leaves time over that may go to anybody. The published runs took the point
   where ECOS ended, and so does ``las``. By speed it is at most .3 % off at low loads, with several
   GPUs 0 % at 2.4 jobs an hour, +1.6 % at 2.6 and 0 % at 2.8. Clarabel ends elsewhere: at 2.4 and
@@ -100,7 +101,10 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
 SHARING = ("fifo_packed", "max_min_fairness_packed", "gandiva", "fitting_packed")
 """Policies under which two jobs may share their GPUs."""
 
-BLIND = ("fifo", "max_min_fairness", "finish_time_fairness", "gandiva")
+BLIND = (
+    *("fifo", "max_min_fairness", "finish_time_fairness", "gandiva"),
+    *(f"fifo_released_{seed}" for seed in range(8)),
+)
 """Policies that know no speeds."""
 
 DRAWN = {
@@ -281,8 +285,9 @@ def ordered(rows: Sequence[Found]) -> pd.DataFrame:
 
 
 def verdict(frame: pd.DataFrame) -> str:
-    """How many cells of low load are within 2 %, by policy."""
-    low = frame[frame["rate"] < frame["trace"].map(LOW)]
+    """How many cells of low load are within 2 %, by policy; means over draws are no cells."""
+    means = frame["policy"].str.startswith(tuple(name for _, name in DRAWN.values()))
+    low = frame[~means & (frame["rate"] < frame["trace"].map(LOW))]
     lines = []
     for shape in low["trace"].unique():
         for policy in low["policy"].unique():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from tests.policies.drawn import random_jobs
 
 from walras import InputError
-from walras.policies import las, leximin, max_min
+from walras.policies import hierarchical, las, leximin, max_min
 from walras.policies.objectives import OBJECTIVES
 from walras.rounds import JobsSnapshot, check
 from walras.simulate.time_shared import Policy
@@ -80,3 +81,20 @@ def test_a_job_that_runs_nowhere_is_named(policy: Policy) -> None:
     jobs = JobsSnapshot.of(["a", "b"], speed=[[3.0, 1.0], [0.0, 0.0]], workers=[1, 1])
     with pytest.raises(InputError, match=r"job 1 \(b\): runs on no type"):
         policy(jobs)
+
+
+def _exact_las() -> Policy:
+    return las(by_speed=True, engine="exact")
+
+
+@pytest.mark.parametrize("make", [leximin, hierarchical, _exact_las])
+def test_weights_too_far_apart_for_a_linear_program_are_refused(make: Callable[[], Policy]) -> None:
+    jobs = random_jobs(3)
+    weight = np.ones(len(jobs))
+    weight[1] = 1e8
+    found = make()(replace(jobs, weight=weight))
+    assert found.value == pytest.approx(found.bound, rel=1e-6)
+    weight[1] = 1e9
+    with pytest.raises(InputError) as caught:
+        make()(replace(jobs, weight=weight))
+    assert f"weight of job 1 ({jobs.name[1]}): is 1e+09, that of job 0" in str(caught.value)

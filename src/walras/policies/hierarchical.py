@@ -15,6 +15,7 @@ from walras.policies.solved import (
     checked_engine,
     labels,
     mean_speed,
+    needs_near_weights,
     pairs_of,
     relative_service,
     shares_of,
@@ -53,7 +54,8 @@ def hierarchical(
 
     Raises:
         InputError: ``sharing`` is asked for without ``by_speed``, an argument is of another kind
-            than stated, or there is no such engine.
+            than stated, or there is no such engine. The policy raises it where a job's weight is
+            over 1e8 times another's.
 
     Example:
         >>> import walras as wl
@@ -80,6 +82,7 @@ def hierarchical(
     def decide(snapshot: JobsSnapshot) -> Shares:
         if not len(snapshot):
             return snapshot.shares(np.zeros(snapshot.speed.shape), policy=name, blind=not by_speed)
+        needs_near_weights(snapshot)
         own = [
             owner.get(job, owner.get(kind, kind))
             for job, kind in zip(snapshot.name, snapshot.kind, strict=True)

@@ -11,6 +11,7 @@ from walras.policies.solved import (
     NO_PAIRS,
     checked_engine,
     mean_speed,
+    needs_near_weights,
     needs_types,
     relative_service,
     shares_of,
@@ -47,7 +48,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
 
     Raises:
         InputError: ``sharing`` is asked for without ``by_speed``, there is no such engine, or, in a
-            round, a job can run nowhere.
+            round, a job can run nowhere or, with the engine ``exact``, has over 1e8 times the
+            weight of another.
 
     Example:
         >>> import walras as wl
@@ -77,6 +79,8 @@ def las(by_speed: bool = False, sharing: bool = False, *, engine: str | None = N
             time, jobs, pair_time = found.time, found.pair, found.pair_time
             value, bound = found.value / unit, found.bound / unit
         else:
+            if engine == "exact":
+                needs_near_weights(snapshot)
             service = relative_service(snapshot, by_speed=by_speed) / snapshot.weight[:, None]
             jobs, pair_service = _paired(snapshot, service, sharing=sharing)
             one, other = jobs.T.tolist()

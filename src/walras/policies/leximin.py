@@ -9,6 +9,7 @@ from walras.policies.options import needs_speeds
 from walras.policies.solved import (
     labels,
     mean_speed,
+    needs_near_weights,
     pairs_of,
     relative_service,
     solved,
@@ -44,7 +45,7 @@ def leximin(
 
     Raises:
         InputError: ``levels`` or the tolerance is out of range, or ``sharing`` is asked for without
-            ``by_speed``.
+            ``by_speed``. The policy raises it where a weight is over 1e8 times another.
 
     Example:
         >>> import walras as wl
@@ -59,6 +60,7 @@ def leximin(
     name = "leximin" + " blind" * (not by_speed) + " sharing" * sharing
 
     def state(snapshot: JobsSnapshot) -> Leximin:
+        needs_near_weights(snapshot)
         return cluster_scheduling.leximin(
             relative_service(snapshot, by_speed=by_speed).T,
             snapshot.size,

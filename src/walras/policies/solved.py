@@ -20,6 +20,7 @@ from walras.solution import Solution
 from walras.solving import solve
 from walras.types import Floats, Longs
 
+_FARTHEST = 1e8  # between weights; at 1e9 HiGHS leaves out coefficients, and the least job starves
 NO_PAIRS = Pairs(np.zeros((0, 2), np.int64), np.zeros((0, 2, 0)))
 
 
@@ -68,6 +69,25 @@ def needs_types(snapshot: JobsSnapshot) -> None:
             where=f"job {job} ({snapshot.name[job]})",
             allowed="at least one type with a positive speed and enough workers",
             remedy="remove the job, or add a type that it runs on",
+        )
+
+
+def needs_near_weights(snapshot: JobsSnapshot) -> None:
+    """Refuse weights too far apart for a linear program: its shares would be below its tolerance.
+
+    Raises:
+        InputError: A weight is more than 1e8 times another.
+    """
+    if not len(snapshot):
+        return
+    low, high = int(np.argmin(snapshot.weight)), int(np.argmax(snapshot.weight))
+    if snapshot.weight[high] > _FARTHEST * snapshot.weight[low]:
+        raise InputError(
+            f"is {snapshot.weight[high]:g}, that of job {low} ({snapshot.name[low]}) "
+            f"{snapshot.weight[low]:g}",
+            where=f"weight of job {high} ({snapshot.name[high]})",
+            allowed=f"at most {_FARTHEST:g} times the least of a round",
+            remedy="bring the weights nearer, or take walras.policies.las without an engine",
         )
 
 
