@@ -18,7 +18,7 @@ why:
   several; the published cells lie within 2.4 of these.
 - ``max_min_fairness`` leaves time over that may go to anybody. The published runs took the point
   where ECOS ended, and so does ``las``. By speed it is at most .3 % off at low loads, with several
-  GPUs 0 % at 2.4 jobs an hour, +1.6 % at 2.6 and 0 % at 2.8. Clarabel ends elsewhere: at 2.4 and
+  GPUs -.1 % at 2.4 jobs an hour, +.9 % at 2.6 and 0 % at 2.8. Clarabel ends elsewhere: at 2.4 and
   2.6 these cells are then +3.7 and +8.0 %. The analytic centre of the best shares, which is as
   good, is -3.1, -6.3 and -3.2 % off at 1.8, 2.4 and 2.6 (``centred_perf``). Vertices, which a
   simplex method would give, end up to 5 % away (19.35 h for 20.35 h at 1.8 jobs an hour).
