@@ -13,6 +13,7 @@ from walras.errors import InputError
 from walras.progress import OnProgress, Progress
 from walras.rounds import Shares
 from walras.simulate.cluster import Cluster
+from walras.simulate.given import check_cluster, check_policy
 from walras.simulate.ledger import Ledger
 from walras.simulate.placed import PlacedRun, Placer, Slots, TaskTrace, run_placed
 from walras.simulate.result import Run
@@ -129,9 +130,9 @@ def run(
         will ever run, it ends and lists them.
 
     Raises:
-        InputError: A job can run nowhere, a number is out of range, the policy is no function or
-            decides for the other kind of cluster, or a round is too short for a whole step of a
-            job.
+        InputError: A job can run nowhere, a number is out of range, the cluster is none, the
+            policy is no function, makes one or decides for the other kind of cluster, or a round is
+            too short for a whole step of a job.
 
     Example:
         >>> import walras as wl
@@ -141,7 +142,8 @@ def run(
         >>> run.complete, len(run.completion), run.frame().shape[0]
         (True, 20, 20)
     """
-    _check_policy(policy, cluster)
+    check_cluster(cluster)
+    check_policy(policy, cluster)
     length = checks.number(round_seconds, "round_seconds", 0.0)
     if isinstance(cluster, Slots):
         placer = cast("Placer", policy)
@@ -229,32 +231,6 @@ def measured_jobs(given: Measured, n: int) -> Bools:
             remedy="measure jobs of the trace, or draw a longer one",
         )
     return chosen
-
-
-_DECIDES = {"Shares": "shares of time", "Decision": "placements"}
-"""Kinds of decisions, by the name of the class that a policy says it returns."""
-
-
-def _check_policy(given: object, cluster: object) -> None:
-    """Refuse what is no function, or says by its annotation that it decides for the other world."""
-    if not callable(given):
-        raise InputError(
-            f"is {checks.shown(given)}",
-            where="policy",
-            allowed="a function from a snapshot to a decision",
-            remedy="give one such as wl.policies.fifo(), or wl.policies.named('fifo')",
-        )
-    placed = isinstance(cluster, Slots)
-    own = getattr(given, "__annotations__", {}).get("return")
-    says = str(getattr(own, "__name__", own))
-    needed, example = ("Decision", "first_fit()") if placed else ("Shares", "fifo()")
-    if says in _DECIDES and says != needed:
-        raise InputError(
-            f"{getattr(given, '__name__', 'policy')} decides {_DECIDES[says]}",
-            where="policy",
-            allowed=f"one that decides {_DECIDES[needed]}, on a {type(cluster).__name__}",
-            remedy=f"give one such as wl.policies.{example}",
-        )
 
 
 def _restart(given: float, length: float) -> float:

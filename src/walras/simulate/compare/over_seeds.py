@@ -32,6 +32,7 @@ from walras.simulate.compare.comparison import (
 )
 from walras.simulate.compare.pace import Pace, Running
 from walras.simulate.compare.store import Store, UnkeptError
+from walras.simulate.given import check_compared
 from walras.simulate.placed import Slots, TaskTrace
 from walras.simulate.result import Run
 from walras.simulate.trace import Trace
@@ -242,6 +243,7 @@ def _cases(
 ) -> Iterator[Case]:
     """All cases; those of a seed come together, so that the pace of each policy is soon known."""
     given_policies: object = policies
+    check_compared(policies, cluster)
     if not isinstance(given_policies, Mapping) or not policies:
         raise InputError(
             f"is {checks.shown(policies)}",
