@@ -20,6 +20,41 @@ PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
 
 
+_OTHERS = (
+    *(".csv", ".gif", ".gz", ".htm", ".html", ".jpg", ".json", ".md", ".npy", ".parquet", ".pdf"),
+    *(".pickle", ".pkl", ".png", ".pq", ".svg", ".toml", ".tsv", ".txt", ".xlsx", ".xml", ".yaml"),
+)
+"""Endings of other formats than that of results."""
+
+
+def check_result(path: str | Path, where: str) -> None:
+    """Refuse a file for a result whose ending says another format than its own.
+
+    Args:
+        path: The file.
+        where: The argument or option that names it.
+
+    Raises:
+        InputError: So it is.
+
+    Examples:
+        >>> import walras
+        >>> try:
+        ...     check_result("run.json", "path")
+        ... except walras.InputError as error:
+        ...     print(error.where, error.what, error.allowed, sep="; ")
+        path; is run.json, and a result is no JSON; a name ending in .npz, which walras.load reads
+    """
+    path = Path(path)
+    if path.suffix.lower() in _OTHERS:
+        raise InputError(
+            f"is {path}, and a result is no {path.suffix[1:].upper()}",
+            where=where,
+            allowed="a name ending in .npz, which walras.load reads",
+            remedy=f"write {path.with_suffix('.npz')}",
+        )
+
+
 def reason_of(error: Exception) -> str:
     """Why a file cannot be used, in words: of the system's errors without number and path.
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from walras import checks
 from walras.errors import DataError, InputError
-from walras.files import reason_of, replacing
+from walras.files import check_result, reason_of, replacing
 
 FORMAT = 1  # of the file; a new one where old readers would read it wrong
 
@@ -93,10 +93,11 @@ def save(result: object, path: str | Path) -> None:
         path: The file, usually ``.npz``; whole or not at all.
 
     Raises:
-        InputError: A part of it, such as a function of the user's, cannot be written, or the path
-            is none.
+        InputError: A part of it, such as a function of the user's, cannot be written, the path is
+            none, or its ending is another format's, such as .json.
         DataError: The file cannot be written.
     """
+    check_result(_path(path), "path")
     arrays: list[Any] = []
     tree = _encoded(result, arrays, type(result).__name__)
     text = json.dumps({"walras": FORMAT, "result": tree})

@@ -22,6 +22,13 @@ def test_the_example_is_a_scenario() -> None:
     assert made.trace["rate"] == 2.0
 
 
+def test_several_policies_belong_to_a_comparison() -> None:
+    with pytest.raises(InputError, match="use walras simulate compare for several policies"):
+        scenario({"policy": [{"name": "fifo"}, {"name": "las"}]})
+    with pytest.raises(InputError, match=r"write a table \[cluster\]"):
+        scenario({"cluster": 3})
+
+
 def test_a_file_of_jobs_is_found_beside_the_scenario(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('[trace]\nfile = "jobs.trace"\n', encoding="utf-8")

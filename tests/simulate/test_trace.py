@@ -9,7 +9,7 @@ import pytest
 from tests.simulate.small import on_one
 
 from walras import InputError
-from walras.simulate import Cluster, Trace
+from walras.simulate import Cluster, Trace, check_load
 
 
 def test_seconds_are_of_the_fastest_type_or_of_one_named() -> None:
@@ -24,6 +24,15 @@ def test_the_frame_has_a_row_a_job() -> None:
     frame = on_one([60, 120]).frame()
     assert frame.index.tolist() == ["j0", "j1"]
     assert frame["speed gpu"].tolist() == [1.0, 1.0]
+
+
+def test_the_span_is_from_the_first_arrival_to_the_last_wherever_it_is_said() -> None:
+    trace = Trace.of(["a", "b"], steps=[10, 10], arrival=[36000, 36360])
+    assert trace.span == 360.0
+    assert repr(trace) == "Trace(2 jobs over 6 min, given)"
+    load = check_load(trace, Cluster({"type 0": 1}))
+    assert (load.span, str(load)) == (trace.span, "offered load 5.556 % over 6 min")
+    assert repr(Trace.of(["a"], arrival=[7200])) == "Trace(1 job over 0 s, given)"
 
 
 def test_deadlines_stay_with_their_jobs() -> None:

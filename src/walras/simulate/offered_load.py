@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from walras.errors import DataError
 from walras.simulate.cluster import Cluster
 from walras.simulate.trace import Trace
+from walras.text import duration
 from walras.types import Floats, Longs
 
 _SLACK = 1e-9  # by which the second program may exceed the load of the first
@@ -39,7 +40,7 @@ class OfferedLoad:
         >>> import walras as wl
         >>> trace = wl.simulate.Trace.of(["a", "b", "c"], arrival=[0, 50, 100], steps=[90, 90, 90])
         >>> print(wl.simulate.check_load(trace, wl.simulate.Cluster({"type 0": 2})))
-        offered load 135 % over 0.0277778 h, above 100 %: no policy keeps up; queues grow
+        offered load 135 % over 1.66667 min, above 100 %: no policy keeps up; queues grow
     """
 
     types: tuple[str, ...]
@@ -81,8 +82,8 @@ class OfferedLoad:
 
     def __str__(self) -> str:
         if not self.span:
-            return f"all jobs arrive at once: at least {self.seconds / 3600:.6g} h of work"
-        said = f"offered load {100 * self.total:.4g} % over {self.span / 3600:.6g} h"
+            return f"all jobs arrive at once: at least {duration(self.seconds)} of work"
+        said = f"offered load {100 * self.total:.4g} % over {duration(self.span)}"
         return said + (", above 100 %: no policy keeps up; queues grow" if self.saturated else "")
 
 
@@ -126,7 +127,7 @@ def check_load(trace: Trace, cluster: Cluster) -> OfferedLoad:
         jobs=able.sum(axis=0),
         only=np.where(alone, need, 0.0).sum(axis=0),
         work=_split(need, cluster.workers.astype(np.float64)),
-        span=float(jobs.arrival[-1] - jobs.arrival[0]),
+        span=jobs.span,
         misfits=misfits,
     )
 

@@ -280,9 +280,10 @@ class Run:
         trace, policy and seed give the same bytes.
 
         Args:
-            path: The file, usually ``.npz``.
+            path: The file, ``.npz``.
 
         Raises:
+            InputError: The name ends as files of another format do, such as .json.
             DataError: The file cannot be written.
         """
         saving.save(self, path)

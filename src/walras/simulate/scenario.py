@@ -280,8 +280,14 @@ def scenario(given: Mapping[str, Any]) -> Scenario:
     checks.known_keys(given, ("world", "trace", "cluster", "policy", "run"), "scenario")
     for name, table in given.items():
         if not isinstance(table, Mapping):
+            several = isinstance(table, list) and name == "policy"
             raise InputError(
-                f"is {checks.shown(table)}", where=f"scenario.{name}", allowed="a table of values"
+                f"is {checks.shown(table)}",
+                where=f"scenario.{name}",
+                allowed="a table of values",
+                remedy="use walras simulate compare for several policies, or write one [policy]"
+                if several
+                else f"write a table [{name}]; walras simulate example prints one",
             )
     world = dict(given.get("world", {}))
     placed = checks.one_of(world.get("kind", _KINDS[0]), "scenario.world.kind", _KINDS) == "placed"

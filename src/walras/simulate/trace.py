@@ -12,6 +12,7 @@ import pandas as pd
 from walras.errors import InputError
 from walras.rounds.fields import WEIGHTS, count_of, take, take_texts
 from walras.simulate.cluster import Cluster
+from walras.text import counted, duration
 from walras.types import Bools, Floats, Longs
 
 _MOST = 1e300
@@ -130,6 +131,11 @@ class Trace:
     def __len__(self) -> int:
         return len(self.name)
 
+    @property
+    def span(self) -> float:
+        """Seconds from the first arrival to the last; 0 without jobs."""
+        return float(np.ptp(self.arrival)) if len(self) else 0.0
+
     def seconds(self, kind: str | None = None) -> Floats:
         """How long each job runs when it has its workers all the time.
 
@@ -245,5 +251,4 @@ class Trace:
         return pd.DataFrame(columns | speeds, index=pd.Index(self.name, name="job"))
 
     def __repr__(self) -> str:
-        span = self.arrival[-1] / 3600 if len(self) else 0.0
-        return f"Trace({len(self)} jobs over {span:.6g} h, {self.source})"
+        return f"Trace({counted(len(self), 'job')} over {duration(self.span)}, {self.source})"

@@ -62,9 +62,19 @@ def test_an_ending_that_says_no_format_is_refused(arguments: tuple[str, ...], na
     assert not Path(name).exists()
 
 
+@pytest.mark.parametrize("arguments", SAVED, ids=" ".join)
+@pytest.mark.parametrize("name", ["run.json", "run.CSV", "a/run.html"])
+def test_a_result_has_no_ending_of_another_format(arguments: tuple[str, ...], name: str) -> None:
+    error, code = _fault(arguments, name)
+    assert (error.where, code) == ("--save", 2)
+    assert error.allowed.startswith("a name ending in .npz")
+    assert error.remedy == f"write {Path(name).with_suffix('.npz')}"
+
+
 @pytest.mark.parametrize("arguments", [*TABLES, *DRAWN, *SAVED], ids=" ".join)
 def test_a_place_that_cannot_be_written_is_refused(arguments: tuple[str, ...]) -> None:
     ending = {"--report": ".html", "--figure": ".png"}.get(arguments[-1], ".csv")
+    ending = ".npz" if arguments in SAVED else ending
     missing = "/proc/none" if ending == ".html" else "none"  # the folder of a page is made
     places = (
         (f"{missing}/x{ending}", "No such file"),

@@ -32,7 +32,18 @@ def test_the_table_compares_and_says_what_was_observed(home: Path) -> None:
     assert result.exit_code == 0, result.output
     for name in ("placed as recorded", "observed completion", "deadlines missed"):
         assert name in result.stdout
-    assert "counterfactual" in result.stderr
+    assert "3 observed" in result.stderr
+    assert "counterfactual, as predicted" in result.stderr
+
+
+def test_what_was_recorded_and_not_measured_yet_is_not_counterfactual(home: Path) -> None:
+    result = _run(str(home), "--policy", "exchange", "-o", "json")
+    rows = {row["measure"]: row["replayed"] for row in json.loads(result.stdout)}
+    assert rows["placed as recorded"] == 1.0
+    placed, known = int(rows["tasks placed"]), int(rows["observed outcomes"])
+    assert placed > known
+    words = f"{known} observed, {placed - known} recorded but not measured yet, 0 counterfactual"
+    assert words in result.stderr
 
 
 def test_json_has_one_row_a_measure(home: Path, tmp_path: Path) -> None:

@@ -47,6 +47,15 @@ def test_counts_span_and_load_are_shown_and_bad_rows_said(path: Path, tmp_path: 
     assert load_trace(saved).name == ("a", "b")
 
 
+def test_columns_that_no_field_takes_are_named(path: Path, tmp_path: Path) -> None:
+    two = ("--map", "id=name", "--map", "when=arrival")
+    assert "columns not used: gpus, queue; --map" in _run(str(path), *two).stderr
+    assert "column not used: queue; --map" in _run(str(path), *MAPS[:-2]).stderr
+    saved = str(tmp_path / "trace.csv")
+    assert "not used" not in _run(str(path), *MAPS, "--save", saved).stderr
+    assert "not used" not in _run(saved).stderr
+
+
 def test_every_refused_row_can_be_listed(path: Path) -> None:
     rows = json.loads(_run(str(path), *MAPS, "--refused", "-o", "json").stdout)
     assert rows == [{"row": 5, "field": "arrival", "reason": "is 'soon', not a number 0 or more"}]
@@ -72,7 +81,7 @@ def test_what_the_file_says_of_its_machine_is_used(tmp_path: Path) -> None:
     log.write_text("; MaxProcs: 8\n" + "\n".join(rows), encoding="utf-8")
     result = _run(str(log), "-o", "json")
     assert _measures(result)["load of cpu"] == pytest.approx(100.0)
-    assert "1 jobs need more than Cluster(8 cpu), first '3'" in result.stderr
+    assert "1 job needs more than Cluster(8 cpu), first '3'" in result.stderr
 
 
 @pytest.mark.parametrize(

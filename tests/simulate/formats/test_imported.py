@@ -38,7 +38,7 @@ def test_types_that_a_cluster_lacks_are_named(tmp_path: Path) -> None:
 def test_a_cluster_that_fits_all_changes_nothing(tmp_path: Path) -> None:
     found = _imported(tmp_path)
     assert found.fitting(Cluster({"k80": 9, "v100": 9})) is found
-    assert repr(found).endswith("rows refused: 1); 1 rows refused, 0 left out)")
+    assert repr(found).endswith("rows refused: 1); 1 row refused, 0 left out)")
 
 
 def test_a_cluster_for_no_job_is_refused(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_the_job_of_the_readme_works_in_both_attempts(tmp_path: Path) -> None:
     assert trace.seconds().tolist() == [74.0 + 193182.0, 30.0]
     assert (trace.size.tolist(), trace.arrival.tolist()) == ([8, 1], [0.0, 10.0])
     assert (trace.kind[0], trace.types, found.row.tolist()) == ("ee9e8c", ("gpu",), [2, 1])
-    assert found.notes == ("1 jobs stood after later ones; they are sorted by arrival",)
+    assert found.notes == ("1 job stood after a later one; it is sorted by arrival",)
 
 
 def test_jobs_without_attempts_or_ends_are_counted_and_broken_ones_named(tmp_path: Path) -> None:

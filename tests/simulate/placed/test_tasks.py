@@ -64,6 +64,7 @@ def test_what_cannot_be_used_is_named(given: dict, words: str) -> None:
 
 
 def test_it_is_shown_in_one_line_and_as_a_table() -> None:
-    tasks = TaskTrace.of(["a"], arrival=[3600.0])
-    assert repr(tasks) == "TaskTrace(1 tasks over 1 h, given)"
+    tasks = TaskTrace.of(["a", "b"], arrival=[3600.0, 5400.0])
+    assert repr(tasks) == "TaskTrace(2 tasks over 30 min, given)"
+    assert repr(TaskTrace.of(["a"], arrival=[60.0])) == "TaskTrace(1 task over 0 s, given)"
     assert tasks.frame().loc["a", "seconds cluster 0"] == 60.0

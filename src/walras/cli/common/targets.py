@@ -8,7 +8,7 @@ from pathlib import Path
 
 from walras.cli.common.figures import need_figures
 from walras.extras import need_pyarrow
-from walras.files import PARQUET, check_target, make_folder
+from walras.files import PARQUET, check_result, check_target, make_folder
 
 _PAGES = (".html", ".htm")
 
@@ -47,12 +47,14 @@ def check_table(path: Path | None, option: str, endings: Collection[str]) -> Non
 
 
 def check_save(path: Path | None, option: str = "--save") -> None:
-    """Refuse a file of one format, of any name, that cannot be written.
+    """Refuse a file for a result that cannot be written, or whose ending says another format.
 
     Raises:
+        InputError: Its ending is another format's, such as .json.
         DataError: It cannot be written.
     """
     if path is not None:
+        check_result(path, option)
         check_target(path, option)
 
 

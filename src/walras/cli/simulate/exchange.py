@@ -28,8 +28,8 @@ or a postgresql:// address. It is only read, and the service may run meanwhile.
 
 Each round is decided anew from the snapshot that the exchange took then. Where
 the other policy places a task on the cluster that the exchange chose, the
-outcome was observed. Elsewhere the table has what was predicted: it is
-counterfactual. What would have changed in later rounds is not carried on.
+outcome was observed, unless the run has not ended yet. Elsewhere the table has
+what was predicted: it is counterfactual. What would have changed in later rounds is not carried on.
 
 With --carry, all tasks are run anew from their submission instead, by the
 recorded policy and by the other one: what changes carries on. Both columns are
@@ -102,12 +102,12 @@ def _maker(name: str) -> Makes:
 
 
 def _tell(made: Replayed) -> None:
-    """Say what was observed, and what is counterfactual."""
-    placed = made.placements
-    known = int((placed["outcome"] != "").sum())
+    """Say what was observed, what is recorded and not measured yet, what is counterfactual."""
+    same, known = made.as_recorded, int((made.placements["outcome"] != "").sum())
     tell(
-        f"observed: {known} of {len(placed)} placements of the replayed policy, which the exchange "
-        f"made as well; the other {len(placed) - known} are counterfactual, as predicted"
+        f"placements of the replayed policy: {len(made.placements)}; {known} observed, "
+        f"{len(same) - int((same['outcome'] != '').sum())} recorded but not measured yet, "
+        f"{len(made.placements) - len(same)} counterfactual, as predicted"
     )
     _tell_not_kept(made.history, len(made.decisions))
     if made.refused:
@@ -132,7 +132,7 @@ def _tell_carried(made: Carried) -> None:
     known = int(given.measured[run.run_task, run.run_cluster].sum())
     tell(
         f"measured: {known} of {len(run.run_task)} runs of the replayed policy take what was "
-        "measured; the others are counterfactual, as predicted"
+        "measured; the others take what was predicted"
     )
     real, simulated = made.calibration
     tell(

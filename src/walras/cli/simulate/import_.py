@@ -93,7 +93,7 @@ def _counts(found: Imported) -> list[tuple[Cell, ...]]:
         ("rows refused", len(found.refused), ""),
         *((f"left out: {reason}", count, "") for reason, count in found.left_out.items()),
         ("classes", len(set(trace.kind)), ""),
-        ("span of arrivals", float(trace.arrival[-1] - trace.arrival[0]) / 3600, "h"),
+        ("span of arrivals", trace.span / 3600, "h"),
         ("median size", float(np.median(trace.size)), "workers"),
         ("largest size", int(trace.size.max()), "workers"),
         ("median time alone", float(np.median(fastest)) / 3600, "h"),
@@ -110,7 +110,8 @@ def _load(found: Imported, cluster: Cluster | None) -> list[tuple[Cell, ...]]:
     load = check_load(found.trace, cluster)
     tell(str(load))
     if load.misfits:
-        tell(f"{len(load.misfits)} jobs need more than {cluster}, first {load.misfits[0]!r}")
+        need = "job needs" if len(load.misfits) == 1 else "jobs need"
+        tell(f"{len(load.misfits)} {need} more than {cluster}, first {load.misfits[0]!r}")
     rows: list[tuple[Cell, ...]] = [("least time for all of it", load.seconds / 3600, "h")]
     for row in load.frame().to_dict("records") if load.span else ():
         rows.append((f"load of {row['type']}", 100 * row["load"], "%"))

@@ -142,11 +142,16 @@ def tell_refused(found: Imported) -> None:
     for bad in found.refused[:_SHOWN]:
         tell(f"refused: {bad}")
     if len(found.refused) > _SHOWN:
-        tell(f"{len(found.refused) - _SHOWN} more rows are refused; `simulate import` lists them")
+        more = len(found.refused) - _SHOWN
+        are = "row is" if more == 1 else "rows are"
+        tell(f"{more} more {are} refused; `simulate import` lists them")
     for reason, count in found.left_out.items():
         tell(f"left out: {count}, {reason}")
     for note in found.notes:
         tell(note)
+    if found.unused:
+        what = "column" if len(found.unused) == 1 else "columns"
+        tell(f"{what} not used: {', '.join(found.unused)}; --map COLUMN=FIELD uses one")
 
 
 def _types(given: Sequence[str] | None) -> dict[str, float]:

@@ -235,4 +235,5 @@ def _tell_faults(found: Run, loaded: Trace | TaskTrace) -> None:
         if measured and state != "ended"
     ]
     if left:
-        tell(f"{len(left)} measured jobs have no end, first {left[0]!r}")
+        have = "job has" if len(left) == 1 else "jobs have"
+        tell(f"{len(left)} measured {have} no end, first {left[0]!r}")

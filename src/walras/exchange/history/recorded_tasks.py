@@ -68,7 +68,7 @@ def recorded_tasks(history: History) -> RecordedTasks:
         >>> first = Recorded(1, Policy(), 0, "prior", snapshot, decision)
         >>> found = recorded_tasks(History("one round", (first,), {}, {}))
         >>> found.tasks, found.slots
-        (TaskTrace(2 tasks over 0 h, recorded: one round), Slots(1 east))
+        (TaskTrace(2 tasks over 0 s, recorded: one round), Slots(1 east))
     """
     slots, first = _slots(history), _first_listings(history)
     names, ratio = slots.names, _ratio(history)

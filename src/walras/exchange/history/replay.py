@@ -71,12 +71,19 @@ class Replayed:
         """
         return _placements(self.history, self.decisions)
 
+    @cached_property
+    def as_recorded(self) -> pd.DataFrame:
+        """The rows of :attr:`placements` that the exchange made as well. Those without an outcome
+        are recorded, and not measured yet.
+        """
+        keys = ["round", "task", "cluster"]
+        return self.placements.merge(self.recorded_placements[keys], on=keys)
+
     @property
     def alike(self) -> float:
         """Share of the recorded placements that the other policy makes as well; 1 for none."""
-        keys = ["round", "task", "cluster"]
-        both = self.recorded_placements.merge(self.placements, on=keys)
-        return len(both) / len(self.recorded_placements) if len(self.recorded_placements) else 1.0
+        count = len(self.recorded_placements)
+        return len(self.as_recorded) / count if count else 1.0
 
     def save_placements(self, path: str | Path) -> None:
         """Write :attr:`placements` as CSV or Parquet: ``.csv``, ``.parquet`` or ``.pq``.

@@ -12,6 +12,7 @@ from walras.errors import DataError
 from walras.simulate.cluster import Cluster
 from walras.simulate.formats.raw import Refusal
 from walras.simulate.trace import Trace
+from walras.text import counted
 from walras.types import Longs
 
 
@@ -27,6 +28,7 @@ class Imported:
         notes: What else was done, such as sorting.
         unit: What the numbers of rows count: lines of a text, or jobs of a list.
         capacity: What the file says of its cluster; None if nothing.
+        unused: Columns of a table that no field takes.
 
     Example:
         >>> from pathlib import Path
@@ -45,6 +47,7 @@ class Imported:
     notes: tuple[str, ...] = ()
     unit: str = "line"
     capacity: Cluster | None = None
+    unused: tuple[str, ...] = ()
 
     def strict(self) -> Trace:
         """The trace, of which every row must be good.
@@ -112,7 +115,8 @@ class Imported:
 
     def __repr__(self) -> str:
         out = sum(self.left_out.values())
-        return f"Imported({self.trace!r}; {len(self.refused)} rows refused, {out} left out)"
+        bad = counted(len(self.refused), "row")
+        return f"Imported({self.trace!r}; {bad} refused, {out} left out)"
 
 
 def refuse_mostly_bad(refused: tuple[Refusal, ...], good: int, where: str) -> None:

@@ -90,6 +90,7 @@ def import_trace(
         ordered=chosen.ordered,
         default_type=chosen.default_type,
         cluster_types=() if cluster is None else cluster.types,
+        tells_unused=name == "table",
     )
     made = make(raw, rules)
     return made if cluster is None else made.fitting(cluster)

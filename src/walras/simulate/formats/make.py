@@ -20,6 +20,7 @@ from walras.simulate.cluster import Cluster
 from walras.simulate.formats.imported import Imported, refuse_mostly_bad
 from walras.simulate.formats.raw import Raw, Refusal, numbers
 from walras.simulate.trace import Trace
+from walras.text import counted
 from walras.types import Bools, Floats
 
 FIELDS: Mapping[str, str] = {
@@ -57,6 +58,8 @@ class Rules:
         ordered: Whether the format promises rows in the order of arrival.
         default_type: Name of the one type of a format that knows durations only.
         cluster_types: Types of the cluster, if there is one: jobs that name no type run on each.
+        tells_unused: Whether columns that no field takes may be a slip: not in a format that knows
+            its columns.
     """
 
     where: str
@@ -66,6 +69,7 @@ class Rules:
     ordered: bool = False
     default_type: str = "worker"
     cluster_types: Sequence[str] = ()
+    tells_unused: bool = False
 
 
 def make(raw: Raw, rules: Rules) -> Imported:
@@ -104,7 +108,8 @@ def make(raw: Raw, rules: Rules) -> Imported:
     refuse_mostly_bad(refused, len(good), rules.where)
     order = good[np.argsort(arrival[good], kind="stable")]
     late = int((arrival[good] < np.maximum.accumulate(arrival[good])).sum())
-    notes = (f"{late} jobs stood after later ones; they are sorted by arrival",) if late else ()
+    unused = _unused(raw.table, rules) if rules.tells_unused else ()
+    notes = (_sorted_note(late),) if late else ()
     trace = Trace(
         name=tuple(name[order]),
         kind=tuple(kind[order]),
@@ -118,7 +123,17 @@ def make(raw: Raw, rules: Rules) -> Imported:
         source=_source(rules, refused, raw),
     )
     capacity = Cluster({types[0]: raw.capacity}) if raw.capacity and len(types) == 1 else None
-    return Imported(trace, raw.row[order], refused, raw.left_out, notes, raw.unit, capacity)
+    return Imported(trace, raw.row[order], refused, raw.left_out, notes, raw.unit, capacity, unused)
+
+
+def _sorted_note(late: int) -> str:
+    stood = "stood after a later one; it is" if late == 1 else "stood after later ones; they are"
+    return f"{counted(late, 'job')} {stood} sorted by arrival"
+
+
+def _unused(table: pd.DataFrame, rules: Rules) -> tuple[str, ...]:
+    """Columns of the file that no field takes."""
+    return tuple(name for name in map(str, table.columns) if name not in rules.columns)
 
 
 class _Sieve:

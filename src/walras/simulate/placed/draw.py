@@ -54,7 +54,7 @@ def draw_tasks(
     Example:
         >>> import walras as wl
         >>> wl.simulate.draw_tasks(100, rate=120.0)
-        TaskTrace(100 tasks over 0.8... h, drawn: 120 tasks/h, seed 0 (synthetic))
+        TaskTrace(100 tasks over 52.8... min, drawn: 120 tasks/h, seed 0 (synthetic))
     """
     n, names = checks.whole(tasks, "tasks", 1, _MOST), _names(clusters)
     m = len(names)

@@ -16,6 +16,7 @@ from walras.rounds.fields import LARGEST, count_of, take, take_labels, take_text
 from walras.rounds.forecast import LEAST_SECONDS, MOST_SECONDS, Features
 from walras.rounds.parts import Labels
 from walras.simulate.trace import Trace
+from walras.text import counted, duration
 from walras.types import Floats, Longs
 
 ROW = "row"
@@ -312,5 +313,5 @@ class TaskTrace:
         return pd.DataFrame(columns | times, index=pd.Index(self.name, name="task"))
 
     def __repr__(self) -> str:
-        span = self.arrival[-1] / 3600 if len(self) else 0.0
-        return f"TaskTrace({len(self)} tasks over {span:.6g} h, {self.source})"
+        span = float(np.ptp(self.arrival)) if len(self) else 0.0
+        return f"TaskTrace({counted(len(self), 'task')} over {duration(span)}, {self.source})"
