@@ -69,3 +69,16 @@ def test_weights_of_any_size_give_numbers(by_speed: bool, sharing: bool) -> None
     assert not check(jobs, shares)
     assert shares.time[1].sum() == pytest.approx(1.0, abs=1e-5)
     assert shares.value * 1e100 == pytest.approx(1.0, rel=1e-6)
+
+
+def test_weights_and_speeds_of_any_size_give_shares() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        n, t = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+        jobs = JobsSnapshot.of(
+            [str(j) for j in range(n)],
+            speed=10.0 ** rng.uniform(-100, 100, (n, t)),
+            workers=[1] * t,
+            weight=10.0 ** rng.uniform(-50, 50, n),
+        )
+        assert check(jobs, las(by_speed=True)(jobs)) == []

@@ -36,3 +36,14 @@ def test_pairs_make_it_less(seed: int) -> None:
 
 def test_no_jobs_need_no_solver() -> None:
     assert len(makespan()(JobsSnapshot.of([], speed=np.zeros((0, 1)), workers=[1]))) == 0
+
+
+@pytest.mark.parametrize("scale", [1e-139, 1e-20, 1e20, 1e139])
+@pytest.mark.parametrize("apart", [1.0, 1e7, 1e14, 1e40])
+def test_speeds_of_any_size_have_their_makespan(scale: float, apart: float) -> None:
+    """One worker: the makespan is the sum of what jobs take alone."""
+    jobs = JobsSnapshot.of(["a", "b"], speed=[[scale], [scale * apart]], steps=[3, 5], workers=[1])
+    found = makespan()(jobs)
+    assert check(jobs, found) == []
+    assert found.value == pytest.approx((3 + 5 / apart) / scale, rel=1e-6)
+    assert found.value * (1 - 1e-6) <= found.bound <= found.value * (1 + 1e-9)

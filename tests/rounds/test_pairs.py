@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from walras.rounds.pairs import pairs_of
+from walras.rounds.pairs import paired_speed, pairs_of
 
 
 @given(st.integers(0, 10_000))
@@ -38,3 +38,12 @@ def test_pairs_are_those_of_one_size_that_fit_together_somewhere(seed: int) -> N
     every = np.array([(a, b) for a in range(n) for b in range(a + 1, n)])
     places = {jobs: k for k, jobs in enumerate(expected)}
     assert found.places(every).tolist() == [places.get((a, b), -1) for a, b in every.tolist()]
+
+
+def test_jobs_that_share_with_nobody_or_differ_in_size_do_not_run_together() -> None:
+    group, size = np.array([0, -1, 0, 0]), np.array([1, 2, 1, 2])
+    jobs = np.array([[0, 1], [0, 2], [0, 3], [1, 3]])
+    found = paired_speed(jobs, group, np.full((1, 1, 1), 0.9), size, np.ones((4, 1), np.bool_))
+    assert found[:, :, 0].tolist() == [[0, 0], [0.9, 0.9], [0, 0], [0, 0]]
+    none = paired_speed(jobs, np.full(4, -1), np.zeros((0, 0, 1)), size, np.ones((4, 1), np.bool_))
+    assert not none.any()

@@ -219,6 +219,7 @@ def test_progress_counts_the_jobs_before_the_measured_ones(monkeypatch: pytest.M
     ("given", "said"),
     [
         ({"round_seconds": -1.0}, "round_seconds"),
+        ({"round_seconds": 1e10}, "round_seconds"),
         ({"round_seconds": 0.5}, "does no whole step"),
         ({"between_decisions": np.nan}, "between_decisions"),
         ({"measured": slice(5, 9)}, "chooses none"),

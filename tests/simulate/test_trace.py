@@ -47,6 +47,7 @@ def test_deadlines_stay_with_their_jobs() -> None:
     [
         ({"arrival": [5.0, 1.0]}, r"arrival\[1\]: is 1 after 5"),
         ({"arrival": [-1.0, 1.0]}, r"arrival\[0\]: is -1"),
+        ({"arrival": [1.0, 1e13]}, r"arrival\[1\]: is 10000000000000"),
         ({"arrival": [np.nan, 1.0]}, r"arrival\[0\]: is nan"),
         ({"steps": [0, 1]}, r"steps\[0\]: is 0"),
         ({"size": [1, 0]}, r"size\[1\]: is 0"),

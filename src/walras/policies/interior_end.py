@@ -64,6 +64,10 @@ def interior_max_min(
         # With weights l_j that sum to one, min_j s_j is at most Σ_j l_j s_j.
         pulls = float(slope @ prices)
         bound = most(classes, units, workers, prices) / pulls if pulls > 0.0 else np.inf
+        found = Central(*shares(x, classes, units, workers), value, bound)
         if bound - value <= _PROVED * value:
-            return Central(*shares(x, classes, units, workers), value, bound)
+            return found
+        with np.errstate(all="ignore"):  # numbers so far apart may overflow on the way
+            central = central_max_min(speed, worth, size, workers, group, paired)
+        return central if np.isfinite(central.time).all() else found
     return central_max_min(speed, worth, size, workers, group, paired)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from walras.domains import cluster_scheduling
 from walras.engines.base import Engine
 from walras.policies.solved import labels, pairs_of, solved, speeds
 from walras.rounds import JobsSnapshot
 from walras.separable import Separable
 from walras.simulate.time_shared import Policy
+from walras.types import Floats
 
 
 def makespan(
@@ -44,7 +49,7 @@ def makespan(
             speeds(snapshot),
             snapshot.size,
             snapshot.workers,
-            snapshot.left,
+            _work(snapshot),
             **labels(snapshot),
             **pairs_of(snapshot, sharing=sharing),
         )
@@ -55,6 +60,21 @@ def makespan(
         engine=engine,
         warm=warm,
         tolerance=tolerance,
-        value=lambda rate: 1.0 / rate,
+        value=lambda rate, snapshot: 1.0 / (rate * _pace(snapshot)) if rate > 0.0 else math.inf,
         sharing=sharing,
     )
+
+
+def _pace(snapshot: JobsSnapshot) -> float:
+    """Ends a second of the slowest job on its best type; no makespan is below its inverse."""
+    pace = speeds(snapshot).max(axis=0) / snapshot.left
+    return float(pace[pace > 0.0].min()) if (pace > 0.0).any() else 1.0
+
+
+def _work(snapshot: JobsSnapshot) -> Floats:
+    """(N,) steps left, in a unit in which the rate of the slowest job is near 1 however small or
+    large speeds are. A job that is over 1e12 times as quick counts as that quick: it then asks for
+    at most 1e-12 of the time more.
+    """
+    quickest = speeds(snapshot).max(axis=0)
+    return np.asarray(np.maximum(snapshot.left * _pace(snapshot), quickest * 1e-12))

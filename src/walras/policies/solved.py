@@ -149,7 +149,7 @@ def solved(
     warm: bool,
     tolerance: float,
     blind: bool = False,
-    value: Callable[[float], float] = float,
+    value: Callable[[float, JobsSnapshot], float] = lambda value, _: value,
     sharing: bool = False,
 ) -> Policy:
     """The policy that solves ``state(snapshot)`` and decides its allocation.
@@ -163,7 +163,7 @@ def solved(
             policy that is used again begins anew.
         tolerance: Certified relative gap at which a solve stops.
         blind: Whether the policy knows no speeds.
-        value: From the problem's value to the policy's.
+        value: From the problem's value, and the round, to the policy's.
         sharing: Whether the problem has the pairs of the snapshot, in order.
 
     Raises:
@@ -193,8 +193,8 @@ def solved(
             pair_time=pair_time,
             policy=decide.__name__,
             blind=blind,
-            value=value(found.value),
-            bound=value(found.bound),
+            value=value(found.value, snapshot),
+            bound=value(found.bound, snapshot),
         )
         if warm:
             kept[:] = [(shares, found)]

@@ -57,6 +57,6 @@ def total_duration(
         engine=engine,
         warm=warm,
         tolerance=tolerance,
-        value=lambda gain: -gain,
+        value=lambda gain, _: -gain,
         sharing=sharing,
     )

@@ -40,6 +40,30 @@ class Pairs(NamedTuple):
         return np.where(known[at] == wanted, at, -1) if len(known) else np.full(len(wanted), -1)
 
 
+def paired_speed(jobs: Longs, group: Longs, paired: Floats, size: Longs, fits: Bools) -> Floats:
+    """How fast both jobs of pairs run while they share workers.
+
+    Args:
+        jobs: (P, 2) places of both jobs.
+        group: (N,) group of each job; -1 where it shares with nobody.
+        paired: (G, G, T) steps a second of a job of one group beside one of another.
+        size: (N,) workers of each job; both jobs of a pair have as many.
+        fits: (N, T) whether a job can run on a type alone.
+
+    Returns:
+        (P, 2, T) steps a second of both; 0 for both where they cannot run together.
+    """
+    speed = np.zeros((len(jobs), 2, fits.shape[1]))
+    able = np.flatnonzero((group[jobs] >= 0).all(axis=1) & (size[jobs[:, 0]] == size[jobs[:, 1]]))
+    if len(able):
+        one, other = jobs[able].T
+        speed[able, 0] = paired[group[one], group[other]]
+        speed[able, 1] = paired[group[other], group[one]]
+        runs = (speed[able] > 0.0).all(axis=1) & fits[one] & fits[other]
+        speed[able] *= runs[:, None, :]
+    return speed
+
+
 def pairs_of(group: Longs, paired: Floats, size: Longs, fits: Bools) -> Pairs:
     """The pairs of jobs that can share workers of some type.
 
@@ -56,9 +80,7 @@ def pairs_of(group: Longs, paired: Floats, size: Longs, fits: Bools) -> Pairs:
     one, other = (shares[side] for side in np.triu_indices(len(shares), 1))
     alike = size[one] == size[other]
     one, other = one[alike], other[alike]
-    speed = np.stack(
-        [paired[group[one], group[other]], paired[group[other], group[one]]], axis=1
-    ).reshape(len(one), 2, fits.shape[1])
-    speed = speed * ((speed > 0.0).all(axis=1) & fits[one] & fits[other])[:, None, :]
+    jobs = np.stack([one, other], axis=1)
+    speed = paired_speed(jobs, group, paired, size, fits)
     useful = (speed > 0.0).any(axis=(1, 2))
-    return Pairs(np.stack([one, other], axis=1)[useful], speed[useful])
+    return Pairs(jobs[useful], speed[useful])

@@ -55,8 +55,12 @@ class Ledger:
         self._count += 1
         self._jobs = None
         there = np.fmin(state.ended[jobs], until) - self._at  # fmin: NaN while it has no end
-        done = np.einsum("jt,jt->j", seconds, world.jobs.speed.take(jobs, axis=0))
-        full = world.fastest[jobs] * there * world.trace.weight[jobs]
+        fastest = world.fastest.take(jobs)
+        speed = (
+            world.jobs.speed.take(jobs, axis=0) / fastest[:, None]
+        )  # near 1, so nothing overflows
+        done = np.einsum("jt,jt->j", seconds, speed)
+        full = there * world.trace.weight[jobs]
         return jain(done[there > 0.0] / full[there > 0.0])
 
     def rows(self) -> Floats:

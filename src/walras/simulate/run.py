@@ -28,6 +28,7 @@ from walras.types import Bools, Floats, Longs
 
 _CHUNK = 1024  # rounds between two looks at progress
 _MOST_ROUNDS = 1e9  # of one job
+_LONGEST = 1e9  # seconds of a round
 _TELL = 0.2  # seconds between two calls of on_progress
 _LONGEST_WAIT = 1e9  # seconds between two decisions: 30 years of empty rounds
 
@@ -144,7 +145,7 @@ def run(
     """
     check_cluster(cluster)
     check_policy(policy, cluster)
-    length = checks.number(round_seconds, "round_seconds", 0.0)
+    length = checks.number(round_seconds, "round_seconds", 0.0, _LONGEST)
     if isinstance(cluster, Slots):
         placer = cast("Placer", policy)
         return _placed(trace, cluster, placer, length, seed, measured, failures, on_progress)
@@ -261,7 +262,7 @@ def _faults(given: object, world: World, seed: int) -> Faults:
 def _check_steps(world: World, length: float, lost: float) -> None:
     """Refuse rounds in which a job, alone or beside another one, never gets anything done."""
     for speed in (world.jobs.speed, world.paired):
-        slow = np.argwhere((speed > 0.0) & (speed * (length - lost) < 1.0))
+        slow = np.argwhere((speed > 0.0) & (speed < 1.0 / (length - lost)))
         if len(slow):
             *who, t = slow[0].tolist()
             job = (

@@ -16,6 +16,7 @@ from walras.text import counted, duration
 from walras.types import Bools, Floats, Longs
 
 _MOST = 1e300
+_LATEST = 1e12  # seconds; there a clock still tells a millisecond
 _MOST_SIZE = 2**31
 
 
@@ -29,7 +30,7 @@ class Trace:
         size: (N,) workers that a job occupies while it runs, all of one type.
         steps: (N,) work of a job, in steps, > 0.
         weight: (N,) priority of a job, 1e-100 to 1e100.
-        arrival: (N,) seconds, ascending, >= 0.
+        arrival: (N,) seconds, ascending, from 0 to 1e12.
         types: (T,) names of the types of workers.
         speed: (N, T) steps a second of a job that runs alone on a type; 0 where it cannot run.
         source: Where the trace comes from, in words.
@@ -70,7 +71,7 @@ class Trace:
         take(self, "size", np.int64, (n,), 1, _MOST_SIZE)
         take(self, "steps", np.float64, (n,), np.finfo(float).tiny, _MOST)
         take(self, "weight", np.float64, (n,), *WEIGHTS)
-        take(self, "arrival", np.float64, (n,), 0.0, _MOST)
+        take(self, "arrival", np.float64, (n,), 0.0, _LATEST)
         take(self, "speed", np.float64, (n, t), 0.0, _MOST)
         g = len(self.paired)
         if not g:

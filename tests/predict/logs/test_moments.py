@@ -33,3 +33,9 @@ def test_a_number_beyond_every_time_is_no_moment() -> None:
     assert np.isnan(found[:2]).all()
     assert found[2] == 12.0
     assert not np.isfinite(found[3])
+
+
+def test_years_far_from_ours_are_moments() -> None:
+    found = moments(["0001-01-01 00:00:00", "9999-12-31T23:59:59Z"])
+    days = np.array(["0001-01-01", "9999-12-31"], "datetime64[D]").astype(np.int64)
+    assert found.tolist() == [days[0] * 86400.0, days[1] * 86400.0 + 86399.0]

@@ -221,3 +221,9 @@ def test_failures_are_failures() -> None:
     mapping: dict[str, Any] = {"failures": {"between": 9e3}}
     with pytest.raises(InputError, match="failures"):
         run(on_one([9.0]), ONE, policies.fifo(), **mapping)
+
+
+def test_outages_that_are_too_many_are_refused() -> None:
+    late = replace(on_one([9.0]), arrival=np.array([1e12]))
+    with pytest.raises(InputError, match=r"Failures\.between.*1e\+08 times"):
+        run(late, ONE, policies.fifo(), failures=Failures(between=9_900.0, repair=100.0))

@@ -7,7 +7,7 @@ import pytest
 from tests.simulate.small import ONE, equal_shares, on_one
 
 from walras.rounds import JobsSnapshot, Shares
-from walras.simulate import Cluster
+from walras.simulate import Cluster, Trace, run
 from walras.simulate.time_shared import World
 from walras.simulate.time_shared.exact_shares import admit
 from walras.simulate.time_shared.state import LAST, NOW
@@ -71,3 +71,22 @@ def test_a_policy_that_raises_is_not_hidden() -> None:
 
     with pytest.raises(KeyError, match="j0"):
         _world(1).decide(broken)
+
+
+@pytest.mark.parametrize(("time", "grouped"), [(0.0, False), (1e-7, False), (1e-7, True)])
+def test_pairs_that_cannot_run_do_not(time: float, grouped: bool) -> None:
+    """Below the tolerance of the check, and where jobs have no speed together or differ in size."""
+    more = {"group": [0, -1, 0], "paired": np.full((1, 1, 1), 0.9)} if grouped else {}
+    trace = Trace.of(["a", "b", "c"], steps=[1000] * 3, size=[1, 2, 1], **more)
+
+    def policy(snapshot: JobsSnapshot) -> Shares:
+        shares, here = np.zeros(snapshot.speed.shape), {n: j for j, n in enumerate(snapshot.name)}
+        if {"a", "b"} <= here.keys() and snapshot.at == 0.0:
+            pair, of = np.array([[here["a"], here["b"]]]), np.array([[time]])
+            return snapshot.shares(shares, pair=pair, pair_time=of, spare=False)
+        shares[0, 0] = 1.0
+        return snapshot.shares(shares)
+
+    done = run(trace, Cluster({"type 0": 2}), policy, between_decisions=0.0)
+    assert not done.violations
+    assert not done.shared.any()

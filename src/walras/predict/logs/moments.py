@@ -36,7 +36,8 @@ def moments(given: Sequence[object] | pd.Series) -> Floats:
         found = pd.to_datetime(text[words].astype(str), errors="coerce", format="ISO8601", utc=True)
         known = found.notna().to_numpy()
         whole = np.full(len(found), np.nan)
-        since = (found[known] - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-        whole[known] = since.to_numpy(np.float64)
+        # microseconds since 1970, by UTC; years before 1678 have no nanoseconds
+        since = found[known].dt.tz_localize(None).astype("datetime64[us]").astype(np.int64)
+        whole[known] = since.to_numpy(np.float64) / 1e6
         seconds[words] = whole
     return seconds

@@ -18,6 +18,7 @@ from walras.types import Floats, Longs
 REPAIR = 3600.0  # of types that are left out, seconds
 MOST_TRIES = 1e6  # mean number of tries until a job gets on
 _MOST_WORKERS = 10_000_000
+_MOST_OUTAGES = 1e7  # until the last job comes
 _WORKERS, _JOBS = 19, 23  # apart from other streams of a seed
 
 
@@ -83,7 +84,8 @@ def faults_of(given: Failures, trace: Trace, cluster: Cluster, alone: Floats, se
         seed: Of the failures.
 
     Raises:
-        InputError: A type is unknown, or a job would hardly ever get on.
+        InputError: A type is unknown, a job would hardly ever get on, or workers would fail too
+            often until the last job comes.
     """
     workers, n = cluster.workers, len(trace)
     between = _by_type(given.between, np.inf, "between", cluster)
@@ -131,8 +133,17 @@ def _check(
     given: Failures, trace: Trace, alone: Floats, between: Floats, repair: Floats, workers: Longs
 ) -> None:
     """Refuse a job whose workers are hardly ever up together, or until its next checkpoint: e^x
-    runs for a stretch of x times the mean time between their failures.
+    runs for a stretch of x times the mean time between their failures. Refuse outages that are too
+    many to go through.
     """
+    outages = float((workers * trace.arrival[-1:].sum() / (between + repair)).sum())
+    if outages > _MOST_OUTAGES:
+        raise InputError(
+            f"lets workers fail {outages:.3g} times until the last job comes",
+            where="Failures.between",
+            allowed=f"at most {_MOST_OUTAGES:g} times",
+            remedy="take a longer time between failures, or arrivals from 0 on",
+        )
     size = trace.size[:, None]
     stretch = np.minimum(alone, given.checkpoint) * size / between
     up = 1.0 / (1.0 + repair / between)

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from walras.rounds import JobsSnapshot, Shares, Violation, check
+from walras.rounds.pairs import paired_speed
 from walras.simulate.cluster import Cluster
 from walras.simulate.time_shared.faults import no_faults
 from walras.simulate.time_shared.state import (
@@ -196,7 +197,7 @@ class World:
                 time=self._spread(found.time, up),
                 pair_time=self._spread(found.pair_time, up),
             )
-        self.pairs = self._pairs(snapshot, found, jobs, since)
+        self.pairs = self._pairs(found, jobs, since)
         state.given[:] = state.clock[ROUND] / 2 * (len(jobs) + len(self.pairs.jobs))
         state.decided[jobs] = True
         state.clock[LAST], state.counts[CHANGED], self.last = now, 0, found
@@ -209,22 +210,20 @@ class World:
         made[:, up] = time
         return made
 
-    def _pairs(self, snapshot: JobsSnapshot, found: Shares, here: Longs, since: float) -> Pairs:
+    def _pairs(self, found: Shares, here: Longs, since: float) -> Pairs:
         """The pairs of a decision, with what those that were there before are owed."""
         if not len(found.pair):
             return no_pairs(len(self.workers))
         n, old, at = len(self.trace), self.pairs, np.sort(found.pair, axis=1)
-        jobs, group = here[at], snapshot.group[at]
-        speed = np.stack(
-            [self.paired[group[:, 0], group[:, 1]], self.paired[group[:, 1], group[:, 0]]], axis=1
-        )
-        fits = (speed > 0.0).all(axis=1)
+        jobs, trace = here[at], self.trace
+        fits = (self.jobs.speed > 0.0) & (trace.size[:, None] <= self.workers)
+        speed = paired_speed(jobs, trace.group, self.paired, trace.size, fits)
         owed = np.zeros(found.pair_time.shape)
         _, now, then = np.intersect1d(
             jobs @ (n, 1), old.jobs @ (n, 1), assume_unique=True, return_indices=True
         )
         owed[now] = old.owed[then] + (old.share[then] * since - old.had[then])
-        share = np.where(fits, np.maximum(found.pair_time, 0.0), 0.0)
+        share = np.where((speed > 0.0).all(axis=1), np.maximum(found.pair_time, 0.0), 0.0)
         return Pairs(jobs, speed, share, np.zeros(share.shape), owed, np.zeros(len(jobs)))
 
     def _orders(self) -> Longs:
