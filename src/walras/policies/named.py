@@ -58,6 +58,10 @@ NAMED: Mapping[str, Callable[..., Policy]] = {
 """Policies of time-shared rounds by name: functions of their options."""
 
 
+NEEDED = inspect.Parameter.empty
+"""Stands for the default of an option that has none."""
+
+
 def named(name: str, **options: Any) -> Policy:
     """A policy of time-shared rounds by its name, or from a Python file.
 
@@ -83,10 +87,10 @@ def named(name: str, **options: Any) -> Policy:
         return own
     checks.one_of(name, "policy", NAMED, "policy", remedy="name one, or FILE.py:FUNCTION")
     make = NAMED[name]
-    known = inspect.signature(make).parameters
-    if all(p.kind is not p.VAR_KEYWORD for p in known.values()):
+    known = defaults_of(make)
+    if make is not _predicted:  # it hands on the options of the policy inside it
         checks.known_keys(options, known, f"policy {name}")
-    needed = [k for k, p in known.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    needed = [key for key, default in known.items() if default is NEEDED]
     missing = [k for k in needed if k not in options]
     if missing:
         raise InputError(
@@ -97,6 +101,22 @@ def named(name: str, **options: Any) -> Policy:
         )
     with options_of(name):
         return make(**options)
+
+
+def defaults_of(make: Callable[..., Any]) -> dict[str, Any]:
+    """Options of a function that makes a policy, with their defaults; :data:`NEEDED` where an
+    option has none.
+
+    Args:
+        make: The function, such as one of :data:`NAMED`.
+
+    Example:
+        >>> from walras.policies.fifo import fifo
+        >>> defaults_of(fifo)
+        {'by_speed': False, 'sharing': False}
+    """
+    found = inspect.signature(make).parameters.items()
+    return {key: p.default for key, p in found if p.kind is not p.VAR_KEYWORD}
 
 
 @contextmanager

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from walras import checks
 from walras.policies.exchange import exchange
-from walras.policies.named import of_file, options_of
+from walras.policies.named import defaults_of, of_file, options_of
 from walras.policies.place import place
 from walras.policies.placements import Policy
 from walras.policies.placing import best_fit, fastest_cluster, first_fit
@@ -25,7 +24,7 @@ PLACEMENTS: Mapping[str, Callable[..., Placer]] = {
 }
 """Policies of placements by name: functions of what predicts and of their options."""
 
-_SETTINGS = tuple(field.name for field in fields(Policy) if field.name != "rules")
+_SETTINGS = {field.name: field.default for field in fields(Policy) if field.name != "rules"}
 _OWN = ("settings", "predict")  # arguments that no option gives
 
 
@@ -51,16 +50,31 @@ def named_placement(name: str, predict: Predict | None = None, **options: Any) -
         >>> wl.policies.named_placement("exchange", explore=0.0).__name__
         'exchange'
     """
-    own = of_file(name, options)
-    if own is not None:
-        return own
+    of_user = of_file(name, options)
+    if of_user is not None:
+        return of_user
     checks.one_of(name, "policy", PLACEMENTS, "policy", remedy="name one, or FILE.py:FUNCTION")
+    checks.known_keys(options, placement_defaults(name), f"policy {name}")
     make = PLACEMENTS[name]
-    given = [key for key in inspect.signature(make).parameters if key not in _OWN]
-    known = (*given, *_SETTINGS) if name == "exchange" else given
-    checks.known_keys(options, known, f"policy {name}")
-    settings = {key: options.pop(key) for key in _SETTINGS if key in options}
+    own = defaults_of(make)
+    settings = {key: value for key, value in options.items() if key not in own}
+    given = {key: value for key, value in options.items() if key in own}
     with options_of(name):
         if settings:
-            options["settings"] = Policy(**settings)
-        return make(predict=predict, **options)
+            given["settings"] = Policy(**settings)
+        return make(predict=predict, **given)
+
+
+def placement_defaults(name: str) -> dict[str, Any]:
+    """Options of a policy of placements with their defaults.
+
+    Args:
+        name: A name of :data:`PLACEMENTS`.
+
+    Example:
+        >>> placement_defaults("place")
+        {'most': 'slots', 'tolerance': 0.001, 'seed': 0}
+    """
+    known = defaults_of(PLACEMENTS[name])
+    own = {key: default for key, default in known.items() if key not in _OWN}
+    return own | (dict(_SETTINGS) if "settings" in known else {})
