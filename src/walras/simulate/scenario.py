@@ -47,7 +47,7 @@ measured = [4000, 5000]
 
 _GAVEL = {"v100": 36, "p100": 36, "k80": 36}
 _FILE = ("file", "format", "columns", "types", "speeds")
-_TRACE = ("rate", "jobs", "seed", "multiple", "sharing", "synthetic")
+DRAW = ("rate", "jobs", "seed", "multiple", "sharing", "synthetic")
 _KINDS = ("time_shared", "placed")
 _RUN = (
     "round_seconds",
@@ -117,9 +117,7 @@ class Scenario:
             if not table:
                 continue
             old = dict(made[name])
-            if name == "trace" and (
-                "file" in table or ("file" in old and set(table) & set(_TRACE))
-            ):
+            if name == "trace" and ("file" in table or ("file" in old and set(table) & set(DRAW))):
                 old = {}
             if name == "policy" and table.get("name", old.get("name")) != old.get("name"):
                 old = {}
@@ -293,7 +291,7 @@ def scenario(given: Mapping[str, Any]) -> Scenario:
     placed = checks.one_of(world.get("kind", _KINDS[0]), "scenario.world.kind", _KINDS) == "placed"
     checks.known_keys(world, tables.WORLD if placed else ("kind",), "scenario.world")
     trace, settings = dict(given.get("trace", {})), dict(given.get("run", {}))
-    drawn = tables.DRAW if placed else _TRACE
+    drawn = tables.DRAW if placed else DRAW
     checks.known_keys(trace, _FILE if "file" in trace else drawn, "scenario.trace")
     for name in {"file", "format", "speeds"} & set(trace):
         checks.text(trace[name], f"scenario.trace.{name}")

@@ -13,7 +13,8 @@ import walras as wl
 from walras.cli.common.errors import exit_code
 from walras.cli.main import COMMANDS
 from walras.cli.simulate.app import app
-from walras.simulate.scenario import EXAMPLE
+from walras.simulate.placed import tables
+from walras.simulate.scenario import DRAW, EXAMPLE, scenario
 
 DRAWN = ("--draw", "jobs=20", "--draw", "synthetic=true", "--draw", "rate=6")
 
@@ -55,6 +56,30 @@ def test_what_no_policy_can_beat_stands_beside_it(world: tuple[str, ...]) -> Non
     wrong = _run(*world, "--bound", "--jobs")
     assert isinstance(wrong.exception, wl.InputError)
     assert "--jobs and --bound: are both given" in str(wrong.exception)
+
+
+def test_short_jobs_are_shown_in_seconds(tmp_path: Path) -> None:
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("name,arrival,seconds\na,0,20\nb,0,30\n", "utf-8")
+    given = ("--trace", str(jobs), "--cluster", "gpu=2", "--round-seconds", "10")
+    shown = next(line for line in _run(*given).stdout.splitlines() if "largest comp" in line)
+    assert shown.split()[-1] == "s"
+    rows = {row["measure"]: row for row in json.loads(_run(*given, "-o", "json").stdout)}
+    hours = rows["largest completion"]
+    assert hours["unit"] == "h"
+    assert float(shown.split()[-2]) == pytest.approx(hours["value"] * 3600, rel=1e-5)
+
+
+def test_the_help_names_what_is_drawn_and_what_is_taken_by_itself() -> None:
+    said = " ".join(_run("--help").stdout.split())
+    for name in (*DRAW, *tables.DRAW):
+        assert name in said
+    for words in (*(f"{kind}=36" for kind in ("v100", "p100", "k80")), "east=8, west=8"):
+        assert words in said
+    made = scenario({"world": {"kind": "placed"}})
+    assert (made.policy["name"], made.cluster) == ("exchange", {"east": 8, "west": 8})
+    drawn = scenario({})
+    assert (drawn.policy["name"], set(drawn.cluster.values())) == ("fifo", {36})
 
 
 def test_failures_are_options() -> None:

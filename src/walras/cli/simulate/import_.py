@@ -23,6 +23,7 @@ from walras.cli.simulate.loading import (
     tell_refused,
     trace_options,
 )
+from walras.cli.simulate.units import in_fitting_unit
 from walras.reports.tables import Cell, Table, of_frame
 from walras.simulate import FORMATS, Cluster, Imported, check_load, import_trace, save_trace
 from walras.simulate.formats.write import ENDINGS
@@ -73,7 +74,8 @@ def import_command(
         return
     tell_refused(found)
     rows = [*_counts(found), *_load(found, on or found.capacity)]
-    emit(Table(("measure", "value", "unit"), rows, found.trace.source), output)
+    table = Table(("measure", "value", "unit"), rows, found.trace.source)
+    emit(in_fitting_unit(table, output), output)
 
 
 def formats_command(output: OutputOption = Format.TABLE) -> None:

@@ -28,6 +28,7 @@ from walras.cli.simulate.loading import (
     trace_options,
 )
 from walras.cli.simulate.options import range_of, value_of
+from walras.cli.simulate.units import in_fitting_unit
 from walras.errors import InputError
 from walras.policies import savings_bound
 from walras.policies.named import named
@@ -38,13 +39,17 @@ from walras.simulate import NO_POLICY, Run, TaskTrace, Trace, by_kind, export_ru
 from walras.simulate.compare.comparison import rows_of_bounds
 from walras.simulate.formats.write import check_table as check_kind
 from walras.simulate.metrics import SECONDS
-from walras.simulate.scenario import Scenario, read_scenario
+from walras.simulate.placed.tables import DRAW as DRAW_TASKS
+from walras.simulate.scenario import DRAW, Scenario, read_scenario
 
 HELP = """Run a policy on a trace of jobs in virtual time.
 
 CONFIG is a TOML file; options replace what it says. `walras simulate
 example` prints one. Without a trace, the stream of Gavel's evaluation is
-drawn.
+drawn. A drawn trace, and one of Gavel's format, has by itself the cluster
+v100=36, p100=36, k80=36 and the policy fifo. A log that does not state its
+machine needs --cluster. With --world placed, tasks are drawn, and are placed
+on the clusters east=8, west=8 by the policy exchange.
 
 Examples:
 
@@ -65,6 +70,9 @@ the jobs so far.
 """
 
 
+DRAWS = f"NAME=VALUE: {', '.join(DRAW)}; of tasks {', '.join(DRAW_TASKS)}."
+
+
 def run_command(
     config: Annotated[Path | None, typer.Argument(help="A TOML file.")] = None,
     trace: Annotated[Path | None, typer.Option(help="A trace of jobs.")] = None,
@@ -75,14 +83,14 @@ def run_command(
     world: Annotated[
         str | None, typer.Option(help="time_shared, or placed: tasks on clusters with slots.")
     ] = None,
-    draw: Annotated[
-        list[str] | None, typer.Option(help="rate=R, jobs=N, seed=S or multiple=true.")
-    ] = None,
+    draw: Annotated[list[str] | None, typer.Option(help=DRAWS)] = None,
     cluster: ClusterOption = None,
     nodes: NodesOption = None,
-    policy: Annotated[str | None, typer.Option(help="A name, or FILE.py:FUNCTION.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="A name, or FILE.py:FUNCTION; else fifo.")
+    ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE of the policy, as by_speed=true.")
+        list[str] | None, typer.Option(help="NAME=VALUE; `simulate policies` has all.")
     ] = None,
     round_seconds: Annotated[
         float | None, typer.Option(help="Length of a round; 0 realises shares exactly.")
@@ -165,7 +173,7 @@ def run_command(
             on_progress=stages.count,
         )
     table = _table(found, output, kinds=kinds, jobs=jobs, bound=bound)
-    emit(table, output)  # first: a disk may be full
+    emit(in_fitting_unit(table, output), output)  # first: a disk may be full
     _tell_faults(found, loaded)
     if save is not None:
         found.save(save)
