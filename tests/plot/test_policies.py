@@ -40,6 +40,30 @@ def test_several_traces_are_curves() -> None:
     assert {text.get_text() for text in legend.get_texts()} == {"fifo", "las", "no policy below"}
 
 
+def test_notes_stand_behind_names() -> None:
+    notes = {"las": "9 % refused", "makespan": "1 of 2 seeds"}
+    left, right = plot.policies_compared(_frame(["t"]), notes=notes).axes
+    assert [text.get_text() for text in left.get_yticklabels()] == ["fifo", "las (9 % refused)"]
+    assert [axes.get_xlabel() for axes in (left, right)] == [
+        "mean completion, h",
+        "makespan, h (1 of 2 seeds)",
+    ]
+    legend = plot.policies_compared(_frame(["a", "b"]), notes=notes).axes[1].get_legend()
+    assert legend is not None
+    assert "las (9 % refused)" in {text.get_text() for text in legend.get_texts()}
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_marks_of_spread_stand_side_by_side(count: int) -> None:
+    one = _frame(["slow", "fast"], bound=False).query("policy == 'fifo'")
+    frame = pd.concat([one.assign(policy=f"p{k}") for k in range(count)])
+    axes = plot.policies_compared(frame).axes[0]
+    curves = [np.asarray(one.get_xdata()).tolist() for one in axes.lines]
+    at = {xs[0] for xs in curves if len(xs) == 2}
+    assert len(at) == count
+    assert max(map(abs, at)) <= 0.15
+
+
 def test_without_a_bound_there_is_no_legend_for_bars() -> None:
     left, _ = plot.policies_compared(_frame(["t"], bound=False)).axes
     assert left.get_legend() is None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.reports.test_simulate import small
 from tests.simulate.small import ONE, on_one
 
+import walras as wl
 from walras import plot
 from walras.policies import fifo
 from walras.reports.simulate_page import page
@@ -15,8 +16,10 @@ from walras.status import Status
 
 
 def test_the_page_has_table_figure_and_words() -> None:
-    html = plot.render(page(small(), "two jobs"))
-    for words in ("no policy below", "<svg", "Least mean completion: ", "two jobs", "± "):
+    html = plot.render(page(small(), [("traces", "two jobs")], "Drawn."))
+    for words in ("no policy below", "<svg", "Least mean completion: ", "± "):
+        assert words in html
+    for words in ("two jobs", "Drawn.", wl.__version__):
         assert words in html
     assert "Stopped" not in html
     assert "https://" not in html

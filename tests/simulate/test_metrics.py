@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.simulate.small import ONE, equal_shares, on_one, random_trace
 
+from walras.policies import fifo, first_fit
 from walras.progress import Progress
-from walras.simulate import Cluster, Failures, by_kind, run, summary
+from walras.simulate import Cluster, Failures, Slots, TaskTrace, by_kind, run, summary
 
 
 def test_measures_follow_from_the_jobs() -> None:
@@ -37,6 +38,31 @@ def test_failures_are_counted() -> None:
     zeros = ["outages", "expired", "failed for good", "stopped by workers", "lost to failures"]
     assert not calm.set_index("measure")["value"][zeros].any()
     assert calm.set_index("measure")["value"]["gpu up"] == 1.0
+
+
+def test_the_makespan_is_of_the_jobs_that_ended() -> None:
+    """A job that fails for good is listed and has no end; of a run that was cut it is unknown."""
+    failures = Failures(job=9000.0, max_attempts=1)
+    done = run(on_one([300_000, 600], [0, 60]), ONE, equal_shares, failures=failures)
+    assert done.state == ("failed", "ended")
+    assert done.makespan == done.ended[1] < done.failed[0]
+    none = run(on_one([300_000]), ONE, equal_shares, failures=failures)
+    assert none.state == ("failed",)
+    assert np.isnan(none.makespan)
+    tasks = TaskTrace.of(["a", "b"], chance=[[1e-9], [1.0]], max_attempts=[1, 1])
+    placed = run(tasks, Slots({"cluster 0": 2}), first_fit(), round_seconds=0)
+    assert placed.fate == ("failed", "ended")
+    assert placed.makespan == placed.ended[1]
+
+
+def test_the_makespan_of_a_cut_run_is_unknown() -> None:
+    def stop(step: Progress) -> bool:
+        return step.iteration > 0
+
+    cut = run(on_one([600.0] + [1e9] * 60), ONE, fifo(), on_progress=stop)
+    assert cut.state[0] == "ended"
+    assert not cut.complete
+    assert np.isnan(cut.makespan)
 
 
 def test_a_run_without_ends_has_no_times() -> None:

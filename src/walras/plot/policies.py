@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,14 @@ from walras.plot.figures import colour, need
 from walras.plot.style import DASHES, TEXT, blank, legend
 
 _BOUND = "no policy below"
+_SHIFT = 0.3  # between the marks of the first policy and the last, of the way between two traces
 
 
 def policies_compared(
-    frame: pd.DataFrame, measures: Sequence[str] = ("mean completion", "makespan")
+    frame: pd.DataFrame,
+    measures: Sequence[str] = ("mean completion", "makespan"),
+    *,
+    notes: Mapping[str, str] | None = None,
 ) -> Figure:
     """Measures of policies, a panel each: bars for one trace, curves over several traces.
 
@@ -26,6 +30,7 @@ def policies_compared(
         frame: A frame with columns ``trace``, ``policy``, ``seed``, ``measure``, ``value`` and
             ``unit``, as :attr:`walras.simulate.Comparison.table`.
         measures: Measures to draw.
+        notes: Policy or measure -> what stands in brackets behind its name.
 
     Returns:
         The figure.
@@ -51,9 +56,10 @@ def policies_compared(
         groups = mine.groupby(["policy", "trace"])["value"]
         mean, spread = groups.mean(), groups.std().fillna(0.0)
         draw = _bars if len(traces) == 1 else _curves
-        draw(axes, mean, spread, names, traces)
+        said = {name: _noted(name, notes) for name in names}
+        draw(axes, mean, spread, said, traces)
         units = [unit for unit in dict.fromkeys(mine["unit"]) if unit]
-        label = f"{measure}, {units[0]}" if units else measure
+        label = _noted(f"{measure}, {units[0]}" if units else measure, notes, measure)
         if len(traces) == 1:
             axes.set_xlabel(label)
             axes.set_xlim(left=0.0)
@@ -67,9 +73,16 @@ def policies_compared(
     return figure
 
 
+def _noted(label: str, notes: Mapping[str, str] | None, name: str = "") -> str:
+    """A label with the note on its name, or on itself."""
+    note = (notes or {}).get(name or label)
+    return f"{label} ({note})" if note else label
+
+
 def _bars(
-    axes: Axes, mean: pd.Series, spread: pd.Series, names: Sequence[str], traces: Sequence[str]
+    axes: Axes, mean: pd.Series, spread: pd.Series, names: Mapping[str, str], traces: Sequence[str]
 ) -> None:
+    """Bars of policies: name -> label."""
     at = np.arange(len(names))[::-1]
     keys = [(name, traces[0]) for name in names]
     axes.barh(
@@ -81,7 +94,7 @@ def _bars(
         ecolor=TEXT.stand_in,
         error_kw={"linewidth": 1.0, "capsize": 2.5},
     )
-    axes.set_yticks(at, names)
+    axes.set_yticks(at, list(names.values()))
     if (_BOUND, traces[0]) in mean.index:
         axes.axvline(
             float(mean[_BOUND, traces[0]]),
@@ -93,20 +106,22 @@ def _bars(
 
 
 def _curves(
-    axes: Axes, mean: pd.Series, spread: pd.Series, names: Sequence[str], traces: Sequence[str]
+    axes: Axes, mean: pd.Series, spread: pd.Series, names: Mapping[str, str], traces: Sequence[str]
 ) -> None:
+    """Curves of policies, name -> label: side by side, so that no mark of spread hides another."""
     at = np.arange(len(traces))
-    for k, name in enumerate(names):
+    shifts = np.linspace(-0.5, 0.5, len(names)) * min(_SHIFT, 0.06 * (len(names) - 1))
+    for k, (name, label) in enumerate(names.items()):
         keys = [(name, trace) for trace in traces]
         axes.errorbar(
-            at,
+            at + shifts[k],
             mean.reindex(keys),
             yerr=spread.reindex(keys),
             color=colour(k),
             linestyle=DASHES[k % len(DASHES)],
             marker=".",
             capsize=2.5,
-            label=name,
+            label=label,
         )
     below = [(_BOUND, trace) for trace in traces]
     if any(key in mean.index for key in below):

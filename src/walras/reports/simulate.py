@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from walras.reports.tables import Cell, Table, of_frame
 from walras.simulate import Comparison
+from walras.simulate.compare.comparison import refused_label
 
 _TINY = 1e-3  # below this a spread says nothing: gaps
 
@@ -20,19 +23,38 @@ def compared(found: Comparison, measures: Sequence[str] | None = None) -> Table:
     """
     frame = found.frame(measures, spread=True)
     names = [name for name in frame.columns if not name.startswith("± ")]
-    several = frame.index.get_level_values("trace").nunique() > 1
+    several = len(found.traces) > 1
     cells = [
         [_cell(float(a), float(b)) for a, b in zip(frame[name], frame[f"± {name}"], strict=True)]
         for name in names
     ]
-    keys = [frame.index.get_level_values(name).tolist() for name in ("policy", "trace")]
+    refused = found.refused("trace", "policy")
+    shares = [refused.get(key, 0.0) for key in frame.index]
+    policies = frame.index.get_level_values("policy").tolist()
+    labels = [
+        f"{n} ({refused_label(s)})" if s else n for n, s in zip(policies, shares, strict=True)
+    ]
+    keys = [labels, frame.index.get_level_values("trace").tolist()]
     rows = list(zip(*(keys if several else keys[:1]), *cells, strict=True))
     units = dict(zip(found.measure, found.unit, strict=True))
     heads = [f"{name}, {units[name]}" if units[name] else name for name in names]
     columns = ("policy", "trace", *heads) if several else ("policy", *heads)
-    seeds = len(set(found.seed.tolist()))
-    title = f"means over {seeds} seeds, ± standard deviation" if seeds > 1 else "one seed"
-    return Table(columns, rows, title)
+    return Table(columns, rows, title(found, names))
+
+
+def title(found: Comparison, measures: Sequence[str]) -> str:
+    """Over which seeds means are, of which runs, and whose times are not the policy's own."""
+    seeds = len(found.seeds)
+    said = [f"means over {seeds} seeds, ± standard deviation" if seeds > 1 else "one seed"]
+    said += [f"{name} over {note} that all have" for name, note in found.notes(measures).items()]
+    if found.missing:
+        said.append(f"{found.runs} of {found.runs + len(found.missing)} runs")
+    if len(found.refused()):
+        said.append(REFUSED)
+    return "; ".join(said)
+
+
+REFUSED = "where decisions are refused, the last good one stays, and times are not the policy's own"
 
 
 def _cell(mean: float, spread: float) -> Cell:
@@ -44,24 +66,30 @@ def _cell(mean: float, spread: float) -> Cell:
     return f"{mean:.4g} ± {float(f'{spread:.2g}'):g}"
 
 
-def by_class(found: Comparison, most: int | None = None) -> Table:
-    """Mean completion by class of jobs, one column a policy: means over seeds, the longest first.
+def by_class(found: Comparison) -> Table:
+    """Mean completion by class of jobs, one column a policy: means over seeds.
+
+    Rows of a class stand together, the class of the longest jobs first.
 
     Args:
         found: The comparison.
-        most: How many rows at most; all if None.
 
     Raises:
         InputError: Its jobs are of one class, or of more than 200.
     """
     frame = found.by_class()
-    frame = frame.loc[frame.mean(axis=1).sort_values(ascending=False, kind="stable").index][:most]
-    several = frame.index.get_level_values("trace").nunique() > 1
+    longest = frame.mean(axis=1).groupby(level="class", sort=False).mean()
+    order = longest.sort_values(ascending=False, kind="stable").index
+    rank = order.get_indexer(frame.index.get_level_values("class"))
+    frame = frame.iloc[np.argsort(rank, kind="stable")]
+    several = len(found.traces) > 1
     keys = [frame.index.get_level_values(name).tolist() for name in ("class", "trace")]
     cells = [[_cell(hours, math.nan) for hours in frame[name].tolist()] for name in frame.columns]
     heads = ("class", "trace") if several else ("class",)
     rows = list(zip(*keys[: len(heads)], *cells, strict=True))
-    return Table((*heads, *map(str, frame.columns)), rows, "mean completion by class, h")
+    labels = found.labels
+    policies = [f"{n} ({labels[n]})" if n in labels else n for n in map(str, frame.columns)]
+    return Table((*heads, *policies), rows, "mean completion by class, h")
 
 
 def everything(found: Comparison) -> Table:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from walras import plot
-from walras.reports.simulate import by_class, compared
+from walras.reports.simulate import REFUSED, by_class, compared
 from walras.reports.tables import Table, show
 from walras.simulate import NO_POLICY, Comparison
+from walras.simulate.compare.comparison import refused_label
 from walras.simulate.metrics import BY_CLASS
+from walras.version import __version__
 
 _TIMES = ("mean completion", "median completion", "99 % completion", "makespan")
 _FAIRNESS = ("worst finish-time ratio", "treated unfairly", "mean slowdown", "fairness of rounds")
@@ -17,12 +21,15 @@ _FAILURES = (
 _DECIDING = ("moves a job", "decisions", "refused decisions", "largest gap", "policy")
 
 
-def page(found: Comparison, source: str = "") -> plot.Report:
+def page(
+    found: Comparison, conditions: Sequence[tuple[str, str]] = (), notice: str = ""
+) -> plot.Report:
     """The page.
 
     Args:
         found: The comparison.
-        source: Where the traces come from.
+        conditions: Names and values of what it was made from: cluster, traces, settings.
+        notice: What must be known of them before the rest is read.
     """
     names = [name for name in dict.fromkeys(found.policy) if name != NO_POLICY]
     used = [name for name in dict.fromkeys(found.measure) if name.startswith("use of")]
@@ -38,18 +45,18 @@ def page(found: Comparison, source: str = "") -> plot.Report:
                 ]
                 if NO_POLICY in found.policy
                 else [],
-                [_table(compared(found, _TIMES), "Means over seeds, ± their standard deviation.")],
+                [_table(found, _TIMES)],
                 [plot.Figure(found.plot(), "Marks are standard deviations over seeds.")],
             ),
             *_classes(found),
-            plot.Section("Fairness", (), [_table(compared(found, _FAIRNESS), _RATIOS)]),
+            plot.Section("Fairness", (), [_table(found, _FAIRNESS, _RATIOS)]),
             *_failures(found),
             plot.Section(
                 "What deciding took, and how the cluster was used",
                 (),
                 [
-                    _table(compared(found, _DECIDING), "Policy: its seconds in all decisions."),
-                    _table(compared(found, used), "Share of the worker-seconds of each type."),
+                    _table(found, _DECIDING, "Policy: its seconds in all decisions."),
+                    _table(found, used, "Share of the worker-seconds of each type."),
                 ],
             ),
             plot.Section(
@@ -66,24 +73,37 @@ def page(found: Comparison, source: str = "") -> plot.Report:
         ],
         facts=[
             ("policies", show(len(names))),
-            ("seeds", ", ".join(map(str, sorted(set(found.seed.tolist()))))),
+            ("seeds", ", ".join(map(str, found.seeds))),
+            ("runs", f"{found.runs} of {found.runs + len(found.missing)}"),
             ("status", str(found.status)),
-            *([("traces", source)] if source else []),
+            *conditions,
+            ("Walras", __version__),
         ],
-        notice="" if found.complete else "Stopped: it covers the runs so far.",
+        notice=" ".join(filter(None, [_stopped(found), _refusals(found), notice])),
     )
 
 
-_MOST_CLASSES = 40  # on the page
+def _stopped(found: Comparison) -> str:
+    """How many runs it covers where some are missing."""
+    if found.complete:
+        return ""
+    return f"Stopped: it covers {found.runs} of {found.runs + len(found.missing)} runs."
+
+
+def _refusals(found: Comparison) -> str:
+    """Whose decisions were refused."""
+    if not found.labels:
+        return ""
+    said = "; ".join(f"{name}: {label}" for name, label in found.labels.items())
+    return f"Decisions that break a rule: {said}. {REFUSED[0].upper()}{REFUSED[1:]}."
 
 
 def _classes(found: Comparison) -> list[plot.Section]:
     """Mean completion by class; nothing where the jobs are of one class."""
     if not any(name.startswith(BY_CLASS) for name in found.measure):
         return []
-    table = by_class(found, _MOST_CLASSES)
-    caption = f"Mean completion, hours; means over seeds, the longest first, {_MOST_CLASSES} rows "
-    return [plot.Section("By class of jobs", (), [_table(table, f"{caption}at most.")])]
+    caption = "Mean completion, hours; means over seeds, the class of the longest jobs first."
+    return [plot.Section("By class of jobs", (), [_shown(by_class(found), caption)])]
 
 
 _RATIOS = "Slowdown is completion time by the time alone on the fastest type."
@@ -95,7 +115,7 @@ def _failures(found: Comparison) -> list[plot.Section]:
     if not harm["value"].any():
         return []
     words = [_ALL_JOBS] if NO_POLICY in found.policy else []
-    return [plot.Section("Failures", words, [_table(compared(found, _FAILURES), _COUNTS)])]
+    return [plot.Section("Failures", words, [_table(found, _FAILURES, _COUNTS)])]
 
 
 _COUNTS = "Means over seeds of measured jobs; lost to failures in hours of running."
@@ -105,23 +125,36 @@ _ALL_JOBS = (
 
 
 def _lead(found: Comparison) -> str:
-    """The least mean completion on each trace, and the bound there."""
-    frame = found.frame(["mean completion"])
-    several = frame.index.get_level_values("trace").nunique() > 1
+    """The least mean completion on each trace, and the bound there. A policy all of whose decisions
+    were refused has no times of its own.
+    """
+    frame, refused = found.frame(["mean completion"]), found.refused("trace", "policy")
     said = []
     for trace, means in frame.groupby(level="trace", sort=False):
         mean = means["mean completion"].droplevel("trace").dropna()
-        own = mean.drop(NO_POLICY, errors="ignore")
+        idle = [name for name in mean.index if refused.get((trace, name), 0.0) == 1.0]
+        own = mean.drop([NO_POLICY, *idle], errors="ignore")
         if not len(own):
             continue
-        words = f"{own.idxmin()}, {own.min():.4g} h" + (f" at {trace}" if several else "")
+        best = str(own.idxmin())
+        share = refused.get((trace, best))
+        label = "" if share is None else f" ({refused_label(share)})"
+        words = f"{best}{label}, {own.min():.4g} h" + (
+            f" at {trace}" if len(found.traces) > 1 else ""
+        )
         if NO_POLICY in mean.index:
             words += f" (no policy is below {mean[NO_POLICY]:.4g} h)"
         said.append(words)
     return f"Least mean completion: {'; '.join(said)}." if said else "No run has ended."
 
 
-def _table(table: Table, caption: str) -> plot.Table:
+def _table(found: Comparison, measures: Sequence[str], caption: str = "") -> plot.Table:
+    """The table of some measures; below it, over what its means are."""
+    table = compared(found, measures)
+    return _shown(table, f"{table.title[0].upper()}{table.title[1:]}. {caption}".strip())
+
+
+def _shown(table: Table, caption: str) -> plot.Table:
     rows = [[show(cell) for cell in row] for row in table.rows]
     heads = [name.replace(", ", ",\u00a0") for name in table.columns]  # units stay beside names
     return plot.Table(heads, rows, caption)

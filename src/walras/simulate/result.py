@@ -22,6 +22,7 @@ from walras.simulate.trace import Trace
 from walras.types import Bools, Floats, Longs
 
 STATES = ("ended", "running", "waiting", "not arrived", "failed")
+SETTLED = ("ended", "failed", "expired")  # of which nothing more is to come
 _TINY = float(np.finfo(float).tiny)
 _TIMINGS = ("policy_seconds", "overhead_seconds")
 
@@ -136,9 +137,13 @@ class Run:
 
     @property
     def makespan(self) -> float:
-        """Seconds from the first arrival to the last end of a measured job; NaN without ends."""
-        ends = self.ended[self.measured]
-        return float(ends.max() - self.arrival[0]) if len(ends) else float("nan")
+        """Seconds from the first arrival to the last end of a measured job. Jobs that failed for
+        good or expired have no end. NaN where none ended, or one still runs or waits.
+        """
+        settled = np.isin(self.state, SETTLED)[self.measured]
+        ends = self.ended[self.measured & ~np.isnan(self.ended)]
+        known = len(ends) and settled.all()
+        return float(ends.max() - self.arrival[0]) if known else float("nan")
 
     @property
     def complete(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,13 @@ def test_ctrl_c_keeps_what_has_ended() -> None:
     assert not found.complete
     assert set(found.policy) == {"fifo"}
     assert str(found.status) == "interrupted"
+    whole = compare(DRAWN, CLUSTER, POLICIES, processes=1)
+    assert found.runs == 1
+    assert {*found.missing, ("trace", "fifo", 0)} == {
+        (trace, policy, seed)
+        for trace, policy, seed in zip(whole.trace, whole.policy, whole.seed.tolist(), strict=True)
+    }
+    assert not whole.missing
 
 
 def slow() -> Policy:
@@ -169,13 +177,18 @@ def test_how_far_it_is_is_told_before_a_run_ends_and_stops_it(processes: int) ->
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     found = compare({"one": on_one([100.0, 50.0])}, ONE, {"fifo": fifo}, processes=1)
+    found = replace(found, missing=(("one", "las", 0),))
+    found.save(tmp_path / "found.npz")
+    again = wl.load(tmp_path / "found.npz")
+    assert again.missing == found.missing
+    found = replace(found, missing=())
     found.save(tmp_path / "found.npz")
     again = wl.load(tmp_path / "found.npz")
     pd.testing.assert_frame_equal(again.table, _timeless(found))
     other = compare({"one": on_one([100.0, 50.0])}, ONE, {"fifo": fifo}, processes=1)
     other.save(tmp_path / "other.npz")
     assert (tmp_path / "other.npz").read_bytes() == (tmp_path / "found.npz").read_bytes()
-    assert repr(again) == repr(found) == "Comparison(feasible: 1 policies, 1 traces, 1 seeds)"
+    assert repr(again) == repr(found) == "Comparison(feasible: 1 policy, 1 trace, 1 seed)"
 
 
 def test_a_function_typed_here_runs_in_this_process() -> None:

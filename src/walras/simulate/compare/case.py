@@ -18,7 +18,7 @@ from walras.progress import OnProgress
 from walras.rounds.canonical import digest, pack
 from walras.rounds.fields import split
 from walras.simulate.cluster import Cluster
-from walras.simulate.compare.comparison import Bounds
+from walras.simulate.compare.comparison import NO_POLICY, Bounds
 from walras.simulate.placed import Placer, Slots, TaskTrace
 from walras.simulate.result import Run
 from walras.simulate.run import run
@@ -71,6 +71,11 @@ class Case:
         parts: Any = jobs, self.cluster, self.make(**known)  # of one world, as run checks
         found: Run = run(*parts, **self.settings, seed=self.seed, on_progress=on_progress)
         return found
+
+    @property
+    def row(self) -> tuple[str, str, int]:
+        """Trace, policy and seed of its row; the policy of a bound is :data:`NO_POLICY`."""
+        return self.trace, NO_POLICY if self.make is None else self.policy, self.seed
 
     @property
     def key(self) -> str:

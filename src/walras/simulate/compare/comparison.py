@@ -15,6 +15,7 @@ from walras import saving
 from walras.simulate.metrics import BY_CLASS, SECONDS, class_means, no_classes, summary
 from walras.simulate.result import Run
 from walras.status import Status
+from walras.text import counted
 from walras.types import Floats, Longs
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Comparison:
         value: (K,) its value.
         unit: (K,) its unit.
         status: ``feasible``, or ``interrupted`` where runs are missing.
+        missing: Trace, policy and seed of each run that is missing.
 
     Example:
         >>> import walras as wl
@@ -78,14 +80,21 @@ class Comparison:
     value: Floats
     unit: tuple[str, ...]
     status: Status = Status.FEASIBLE
+    missing: tuple[tuple[str, str, int], ...] = ()
 
     @classmethod
-    def of_rows(cls, rows: Sequence[pd.DataFrame], status: Status) -> Comparison:
+    def of_rows(
+        cls,
+        rows: Sequence[pd.DataFrame],
+        status: Status,
+        missing: Sequence[tuple[str, str, int]] = (),
+    ) -> Comparison:
         """The comparison of tables with the columns of :attr:`table`.
 
         Args:
             rows: (tables,) the tables, which are put one below the other.
             status: ``interrupted`` where runs are missing.
+            missing: Trace, policy and seed of each run that is missing.
 
         Returns:
             The comparison.
@@ -98,6 +107,7 @@ class Comparison:
             seed=table["seed"].to_numpy(np.int64),
             value=table["value"].to_numpy(np.float64),
             status=status,
+            missing=tuple(missing),
         )
 
     @classmethod
@@ -113,8 +123,9 @@ class Comparison:
         """
         source = next(iter(runs.values())).source if runs else "trace"
         rows = [rows_of(source, name, run.seed, run) for name, run in runs.items()]
-        if bounds is not None:
-            rows.append(rows_of_bounds(source, 0, bounds))
+        if bounds is not None:  # of the trace alone, whatever the seed
+            seeds = dict.fromkeys(run.seed for run in runs.values())
+            rows.extend(rows_of_bounds(source, seed, bounds) for seed in seeds)
         return cls.of_rows(rows, Status.FEASIBLE)
 
     @cached_property
@@ -127,8 +138,27 @@ class Comparison:
         """Whether no run is missing."""
         return self.status is not Status.INTERRUPTED
 
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, those of missing runs too."""
+        return sorted({*self.seed.tolist(), *(seed for *_, seed in self.missing)})
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the traces, those of missing runs too."""
+        return list(dict.fromkeys([*self.trace, *(trace for trace, *_ in self.missing)]))
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has; a bound counts as one."""
+        return len(set(zip(self.trace, self.policy, self.seed.tolist(), strict=True)))
+
     def frame(self, measures: Sequence[str] | None = None, *, spread: bool = False) -> pd.DataFrame:
         """Means over seeds: one row a trace and policy, one column a measure.
+
+        They are over the same seeds for every row of a trace and column: those of which each row
+        with any value has one (see :meth:`notes`). Where rows have no seed in common, each is over
+        its own.
 
         Args:
             measures: Which; those that people compare by if None, without those of which there is
@@ -141,7 +171,9 @@ class Comparison:
         """
         wanted = list(_SHOWN if measures is None else measures)
         chosen = self.table[self.table["measure"].isin(wanted)]
-        groups = chosen.groupby(["trace", "policy", "measure"], sort=False)["value"]
+        groups = _over_same_seeds(chosen).groupby(["trace", "policy", "measure"], sort=False)[
+            "value"
+        ]
         made = pd.DataFrame({"": groups.mean(), "± ": groups.std()}).unstack("measure")
         columns = {
             f"{sign}{name}": made[sign, name]
@@ -157,7 +189,8 @@ class Comparison:
         """The same without seconds of policies and of the simulator, which differ from one run to
         the next.
         """
-        return self.of_rows([self.table[~self.table["measure"].isin(SECONDS)]], self.status)
+        rows = self.table[~self.table["measure"].isin(SECONDS)]
+        return self.of_rows([rows], self.status, self.missing)
 
     def by_class(self) -> pd.DataFrame:
         """Mean completion by class of jobs: means over seeds.
@@ -172,8 +205,47 @@ class Comparison:
         if rows.empty:
             raise no_classes()
         rows = rows.assign(**{"class": rows["measure"].str.removeprefix(BY_CLASS)})
-        means = rows.groupby(["trace", "class", "policy"], sort=False)["value"].mean()
+        keys = ["trace", "class", "policy"]
+        means = _over_same_seeds(rows).groupby(keys, sort=False)["value"].mean()
         return means.unstack("policy", sort=False)
+
+    def notes(self, measures: Sequence[str] | None = None) -> dict[str, str]:
+        """Measures whose means are not over all seeds -> over how many.
+
+        Args:
+            measures: Which; those of :meth:`frame` if None.
+        """
+        wanted = _SHOWN if measures is None else measures
+        used = _over_same_seeds(self.table[self.table["measure"].isin(wanted)]).dropna()
+        counts = used.groupby(["measure", "trace", "policy"], sort=False)["seed"].nunique()
+        asked = len(self.seeds)
+        return {
+            str(name): f"{low if low == high else f'{low} to {high}'} of {asked} seeds"
+            for name, low, high in counts.groupby("measure").agg(["min", "max"]).itertuples()
+            if low < asked
+        }
+
+    def refused(self, *by: str) -> pd.Series:
+        """Share of the decisions that were refused, where any was: then the times are those of the
+        last good decision, and not of the policy alone.
+
+        Args:
+            by: ``trace``, ``policy`` or both.
+
+        Returns:
+            The shares, above 0.
+        """
+        keys = list(by or ("policy",))
+        names = ["refused decisions", "decisions"]
+        rows = self.table[self.table["measure"].isin(names)]
+        sums = rows.pivot_table("value", keys, "measure", "sum", sort=False).reindex(columns=names)
+        share = sums[names[0]] / sums[names[1]]
+        return share[share > 0.0]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Policies whose decisions were refused -> in how many."""
+        return {str(name): refused_label(share) for name, share in self.refused().items()}
 
     def plot(self, measures: Sequence[str] = ("mean completion", "makespan")) -> Figure:
         """Measures of the policies beside what no policy can beat; needs the extra ``plot``.
@@ -187,7 +259,9 @@ class Comparison:
         # Imported here: plot is an optional extra.
         from walras.plot.policies import policies_compared  # noqa: PLC0415
 
-        return policies_compared(self.table, measures)
+        return policies_compared(
+            _over_same_seeds(self.table), measures, notes=self.labels | self.notes(measures)
+        )
 
     def save(self, path: str | Path) -> None:
         """Write it to one file, which :func:`walras.load` reads.
@@ -213,11 +287,37 @@ class Comparison:
 
     def __repr__(self) -> str:
         names = [name for name in dict.fromkeys(self.policy) if name != NO_POLICY]
-        counts = f"{len(set(self.trace))} traces, {len(set(self.seed.tolist()))} seeds"
-        return f"Comparison({self.status}: {len(names)} policies, {counts})"
+        counts = (
+            counted(len(names), "policy", "policies"),
+            counted(len(self.traces), "trace"),
+            counted(len(self.seeds), "seed"),
+        )
+        return f"Comparison({self.status}: {', '.join(counts)})"
 
 
 _NUMBERS = ("seed", "value")
+
+
+def refused_label(share: float) -> str:
+    """The share of refused decisions in words; all and none are said only of all and none.
+
+    Args:
+        share: The share, above 0.
+    """
+    return f"{100 if share == 1.0 else min(max(100 * share, 0.1), 99.9):.3g} % refused"
+
+
+def _over_same_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with NaN where not every policy that has any value of the trace and measure has one
+    with the seed; where no seed is such, as it is.
+    """
+    known = table[table["value"].notna()]
+    keys = ["trace", "measure"]
+    policies = known.groupby(keys)["policy"].transform("nunique")
+    shared = known.groupby([*keys, "seed"])["policy"].transform("nunique") == policies
+    some = shared.groupby([known[name] for name in keys]).transform("any")
+    kept = known.index[shared | ~some]
+    return table.assign(value=table["value"].where(table.index.isin(kept)))
 
 
 def rows_of(trace: str, policy: str, seed: int, run: Run) -> pd.DataFrame:

@@ -101,7 +101,7 @@ def compare(
         ...     seeds=2, bound=wl.policies.savings_bound, processes=1,
         ... )
         >>> found
-        Comparison(feasible: 2 policies, 1 traces, 2 seeds)
+        Comparison(feasible: 2 policies, 1 trace, 2 seeds)
         >>> means = found.frame()["mean completion"].droplevel("trace")
         >>> bool(means["no policy below"] <= means["shortest"] <= means["fifo"])
         True
@@ -117,7 +117,8 @@ def compare(
     pace = Pace(cases, done, workers)
 
     def so_far(status: Status) -> Comparison:
-        return Comparison.of_rows([_rows(cases[k], *done[k]) for k in sorted(done)], status)
+        left = [case.row for k, case in enumerate(cases) if k not in done]
+        return Comparison.of_rows([_rows(cases[k], *done[k]) for k in sorted(done)], status, left)
 
     def finished(k: int, found: Run | Bounds, seconds: float) -> None:
         done[k] = found, seconds

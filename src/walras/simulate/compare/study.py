@@ -16,6 +16,7 @@ from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.placed import Slots, TaskTrace, draw_tasks
 from walras.simulate.scenario import Scenario, located, located_policy, scenario
 from walras.simulate.trace import Trace
+from walras.text import counted
 
 EXAMPLE = """\
 [trace]               # or: file = "jobs.trace"
@@ -190,7 +191,7 @@ def study(tables: Mapping[str, Any]) -> Study:
             remedy="write seeds = [0, 1, 2]",
         )
     rates = trace.get("rate", [])
-    what = "tasks" if tables.get("world", {}).get("kind") == "placed" else "jobs"
+    what = "task" if tables.get("world", {}).get("kind") == "placed" else "job"
     several = isinstance(rates, list) and rates
     traces = _by_rate(trace, rates, what) if several else {"trace": trace}
     rest = {name: table for name, table in tables.items() if name not in ("policy", "trace", "run")}
@@ -215,12 +216,12 @@ def _refuse_seeds(run: Mapping[str, Any], trace: Mapping[str, Any]) -> None:
 
 
 def _by_rate(trace: Mapping[str, Any], rates: list[Any], what: str) -> dict[str, dict[str, Any]]:
-    """Label -> table of a trace of jobs or tasks, one each rate."""
+    """Label -> table of a trace, one each rate of jobs or tasks (``what``, the word for one)."""
     found: dict[str, dict[str, Any]] = {}
     for k, given in enumerate(rates):
         where = f"study.trace.rate[{k}]"
         rate = checks.number(given, where, above=0.0)
-        label = f"{rate:g} {what}/h"
+        label = f"{counted(rate, what)}/h"
         if label in found:
             raise InputError(
                 f"is {rate:g}, as one before",
