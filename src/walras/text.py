@@ -66,18 +66,3 @@ def visible(text: str) -> str:
         a\x1b[2Jb
     """
     return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-def counted(count: float, one: str, many: str = "") -> str:
-    """A count with its word: ``1 job``, ``2 jobs``.
-
-    Args:
-        count: The count.
-        one: The word for one.
-        many: That for any other count; ``one`` with an s if left out.
-
-    Examples:
-        >>> counted(1, "seed"), counted(2, "seed"), counted(0, "policy", "policies")
-        ('1 seed', '2 seeds', '0 policies')
-    """
-    return f"{count:g} {one if count == 1 else many or one + 's'}"

@@ -58,7 +58,7 @@ def test_refused_decisions_mark_the_row_and_the_column() -> None:
     found = compare(trace, ONE, {"fifo": fifo, "own": nan_shares}, processes=1)
     table = compared(found)
     assert [row[0] for row in table.rows] == ["fifo", "own (100 % refused)"]
-    assert "decisions are refused" in table.title
+    assert "a refused decision is not carried out" in table.title
     assert by_class(found).columns == ("class", "fifo", "own (100 % refused)")
     assert "refused" not in compared(small()).title
 

@@ -54,7 +54,7 @@ def title(found: Comparison, measures: Sequence[str]) -> str:
     return "; ".join(said)
 
 
-REFUSED = "where decisions are refused, the last good one stays, and times are not the policy's own"
+REFUSED = "a refused decision is not carried out: the times there are not the policy's own"
 
 
 def _cell(mean: float, spread: float) -> Cell:

@@ -48,7 +48,6 @@ def page(
                 [_table(found, _TIMES)],
                 [plot.Figure(found.plot(), "Marks are standard deviations over seeds.")],
             ),
-            *_classes(found),
             plot.Section("Fairness", (), [_table(found, _FAIRNESS, _RATIOS)]),
             *_failures(found),
             plot.Section(
@@ -59,6 +58,7 @@ def page(
                     _table(found, used, "Share of the worker-seconds of each type."),
                 ],
             ),
+            *_classes(found),
             plot.Section(
                 "What the words mean",
                 [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,16 @@ from walras.policies import savings_bound
 from walras.policies.named import named
 from walras.policies.named_placements import named_placement
 from walras.reports.simulate import by_class, compared, everything
+from walras.reports.simulate_conditions import Facts, of_runs, of_study
 from walras.reports.tables import Table
-from walras.simulate import Comparison, Run, UnkeptError, compare
+from walras.simulate import Cluster, Comparison, Run, Slots, UnkeptError, compare
 from walras.simulate.compare.study import EXAMPLES, Study, read_study
 from walras.simulate.metrics import has_classes, no_classes
 from walras.simulate.run import measured_jobs
+from walras.text import counted
+
+Conditions = Callable[[], tuple[Facts, str]]
+"""What a page says of how it was made, and its notice."""
 
 HELP = """Compare policies on the same traces, and with what no policy can beat.
 
@@ -92,25 +97,34 @@ def compare_command(
     check_save(save)
     fault: UnkeptError | None = None
     interrupted = False
+    made_from: Conditions
     if config is None:
         unused = {"--folder": folder, "--seeds": seeds, "--processes": processes}
         for option, given in unused.items():
             refuse_unless(False, option, given, "CONFIG")
-        found = _of_files(runs or [], bound=bound)
+        own = _read(runs or [])
+        found, made_from = _of_files(own, bound=bound), partial(of_runs, list(own.values()))
     else:
         check_folder(folder)
         stated = _stated(config, seeds)
         settings: dict[str, Any] = {"processes": processes, "folder": folder}
         settings["bound"] = savings_bound if bound else None
-        found, fault, interrupted = _run(stated, settings, kinds=kinds, progress=progress)
+        policies = _policies(stated)
+        traces, cluster = load_study(stated)
+        if kinds:
+            _check_classes(traces, stated)
+        made_from = partial(of_study, stated, traces, cluster)
+        settings |= stated.settings | {"seeds": stated.seeds}
+        found, fault, interrupted = _run(traces, cluster, policies, settings, progress=progress)
     _tell_faults(found)
+    _tell_missing(found, folder)
     try:
         emit(_table(found, output, every=every, kinds=kinds), output)
     finally:
         if fault is not None:  # the first error is raised: so few runs may have no table
             raise fault
     if found.policy:
-        _write(found, report, figure, save)
+        _write(found, made_from, report, figure, save)
     else:
         tell("no run has ended; no file is written")
     if interrupted:
@@ -126,22 +140,22 @@ def _stated(config: Path, seeds: int | None) -> Study:
 
 
 def _run(
-    stated: Study, settings: dict[str, Any], *, kinds: bool, progress: bool
+    traces: dict[str, Any],
+    cluster: Cluster | Slots,
+    policies: dict[str, partial[Any]],
+    settings: dict[str, Any],
+    *,
+    progress: bool,
 ) -> tuple[Comparison, UnkeptError | None, bool]:
     """The comparison, the error of a run that could not be kept, and whether Ctrl-C ended it."""
-    policies = _policies(stated)
-    traces, cluster = load_study(stated)
-    if kinds:
-        _check_classes(traces, stated)
     fault: UnkeptError | None = None
     with (
         Interruptible() as interrupt,
         Stages({"compare": 1.0}, 1.0, interrupt, shown=progress, of_seconds=True) as stages,
     ):
         stages.begin("compare")
-        settings = {**settings, **stated.settings, "on_progress": stages.count}
         try:
-            found = compare(traces, cluster, policies, seeds=stated.seeds, **settings)
+            found = compare(traces, cluster, policies, **settings, on_progress=stages.count)
         except UnkeptError as error:
             found, fault = error.found, error
     return found, fault, interrupt.asked
@@ -185,8 +199,8 @@ def _policies(stated: Study) -> dict[str, partial[Any]]:
     return made
 
 
-def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
-    """The comparison of saved runs; with a bound where they are of one trace and cluster."""
+def _read(paths: list[Path]) -> dict[str, Run]:
+    """Saved runs of one trace and cluster, by the name of the policy, else of the file."""
     runs: dict[str, Run] = {}
     for path in paths:
         run = saving.load(path)
@@ -206,8 +220,16 @@ def _of_files(paths: list[Path], *, bound: bool) -> Comparison:
             allowed="runs of one trace on one cluster",
             remedy="compare those alone",
         )
+    return runs
+
+
+def _of_files(runs: dict[str, Run], *, bound: bool) -> Comparison:
+    """The comparison of saved runs, with what no policy can beat on their trace."""
+    first = next(iter(runs.values()))
+    if not bound:
+        return Comparison.of_runs(runs)
     bounds = savings_bound(first.trace(), first.cluster(), measured=first.measured)
-    return Comparison.of_runs(runs, bounds if bound else None)
+    return Comparison.of_runs(runs, bounds)
 
 
 def _tell_faults(found: Comparison) -> None:
@@ -219,23 +241,47 @@ def _tell_faults(found: Comparison) -> None:
         of = sums[name]
         left = of.get("measured jobs", 0.0) - of.get("ended", 0.0)
         if left:
-            tell(f"{name}: {left:g} measured jobs have no end; its times are of the others")
-        if of.get("refused decisions", 0.0):
-            counts = f"{of['refused decisions']:g} of {of['decisions']:g} decisions"
-            tell(f"{name}: {counts} are refused; walras simulate run names the rules they break")
+            jobs = f"{counted(int(left), 'measured job')} {'has' if left == 1 else 'have'}"
+            tell(f"{name}: {jobs} no end; its times are of the others")
+        bad = of.get("refused decisions", 0.0)
+        if bad:
+            counts = (
+                f"{bad:g} of {counted(int(of['decisions']), 'decision')} {'is' if bad == 1 else 'are'}"
+            )
+            tell(f"{name}: {counts} refused; walras simulate run names the rules they break")
 
 
-def _write(found: Comparison, report: Path | None, figure: Path | None, save: Path | None) -> None:
+def _tell_missing(found: Comparison, folder: Path | None) -> None:
+    """Say how many runs a comparison has that was cut, and how to have the others."""
+    if not found.missing:
+        return
+    rest = (
+        "the same command goes on with the others"
+        if folder
+        else "they are not kept; with --folder, the same command goes on where it was cut"
+    )
+    tell(f"{found.runs} of {counted(found.runs + len(found.missing), 'run')}; {rest}")
+
+
+def _write(
+    found: Comparison,
+    made_from: Conditions,
+    report: Path | None,
+    figure: Path | None,
+    save: Path | None,
+) -> None:
     # Imported here: plot is an optional extra.
     if report is not None:
         from walras import plot
         from walras.reports.simulate_page import page
 
-        plot.write(page(found), report)
+        plot.write(page(found, *made_from()), report)
         tell(f"report: {report}")
     if figure is not None:
         from walras.plot.files import save as save_figure
 
         save_figure(found.plot(), figure)
+        tell(f"figure: {figure}")
     if save is not None:
         found.save(save)
+        tell(f"saved: {save}")

@@ -210,10 +210,13 @@ class Comparison:
         return means.unstack("policy", sort=False)
 
     def notes(self, measures: Sequence[str] | None = None) -> dict[str, str]:
-        """Measures whose means are not over all seeds -> over how many.
+        """Over how many seeds the means are of :meth:`frame`, where not over all.
 
         Args:
             measures: Which; those of :meth:`frame` if None.
+
+        Returns:
+            Measure -> words such as ``2 of 3 seeds``.
         """
         wanted = _SHOWN if measures is None else measures
         used = _over_same_seeds(self.table[self.table["measure"].isin(wanted)]).dropna()
@@ -226,8 +229,8 @@ class Comparison:
         }
 
     def refused(self, *by: str) -> pd.Series:
-        """Share of the decisions that were refused, where any was: then the times are those of the
-        last good decision, and not of the policy alone.
+        """Share of the decisions that were refused, where any was. None of these is carried out, so
+        that the times are not the policy's own.
 
         Args:
             by: ``trace``, ``policy`` or both.

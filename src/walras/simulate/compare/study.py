@@ -16,7 +16,6 @@ from walras.simulate.gavel_trace import gavel_trace
 from walras.simulate.placed import Slots, TaskTrace, draw_tasks
 from walras.simulate.scenario import Scenario, located, located_policy, scenario
 from walras.simulate.trace import Trace
-from walras.text import counted
 
 EXAMPLE = """\
 [trace]               # or: file = "jobs.trace"
@@ -133,6 +132,11 @@ class Study:
         return self._first.make_slots() if self.placed else self._first.make_cluster()
 
     @property
+    def world(self) -> Mapping[str, Any]:
+        """What is stated of the kind of cluster and its rules."""
+        return self._first.world
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Arguments of :func:`walras.simulate.run` by name."""
         return self._first.settings
@@ -221,7 +225,7 @@ def _by_rate(trace: Mapping[str, Any], rates: list[Any], what: str) -> dict[str,
     for k, given in enumerate(rates):
         where = f"study.trace.rate[{k}]"
         rate = checks.number(given, where, above=0.0)
-        label = f"{counted(rate, what)}/h"
+        label = f"{rate:g} {what if rate == 1.0 else what + 's'}/h"
         if label in found:
             raise InputError(
                 f"is {rate:g}, as one before",

@@ -1,0 +1,81 @@
+"""What a comparison was made from: the cluster, the traces, the policies, the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from walras.simulate import Cluster, Run, Slots, TaskTrace, Trace, check_load
+from walras.simulate.compare.study import Study
+
+Facts = list[tuple[str, str]]
+"""Names and values."""
+
+
+def of_study(
+    stated: Study, traces: Mapping[str, Any], cluster: Cluster | Slots
+) -> tuple[Facts, str]:
+    """The conditions of a comparison, and a notice of what must be known before it is read.
+
+    Args:
+        stated: What it is made from.
+        traces: Its traces by label; one that is drawn is a function of ``seed=``.
+        cluster: Its workers.
+
+    Returns:
+        Names and values; the notice names the traces under which queues grow, whatever the policy.
+    """
+    facts, full = [("cluster", _workers(cluster.counts))], []
+    for label, given in traces.items():
+        drawn = callable(given)
+        jobs: Trace | TaskTrace = given(seed=stated.seeds[0]) if drawn else given
+        name = f"trace {label}" if len(traces) > 1 else "trace"
+        load = check_load(
+            jobs.to_trace() if isinstance(jobs, TaskTrace) else jobs, _shared(cluster)
+        )
+        options = stated.traces[label].trace
+        file = "" if drawn else f", file {options.get('file', 'given')}"
+        more = " (of the first seed; the others are drawn alike)" if drawn else ""
+        what = "tasks" if isinstance(jobs, TaskTrace) else "jobs"
+        facts.append((name, f"{len(jobs)} {what}, {jobs.source}{file}; {load}{more}"))
+        if drawn:
+            facts.append((f"{name}, drawn with", _options(options)))
+        if load.saturated:
+            full.append(f"{label}: {load}." if len(traces) > 1 else f"{str(load).capitalize()}.")
+    for label, table in stated.policies.items():
+        facts.append((f"policy {label}", _options(table)))
+    facts.append(("settings", _options(stated.settings) or "as they come"))
+    if stated.world:
+        facts.append(("world", _options(stated.world)))
+    return facts, " ".join(full)
+
+
+def of_runs(runs: Sequence[Run]) -> tuple[Facts, str]:
+    """The conditions of saved runs of one trace and cluster, and a notice; as :func:`of_study`.
+
+    Args:
+        runs: The runs, at least one.
+    """
+    first = runs[0]
+    load = check_load(first.trace(), first.cluster())
+    facts = [
+        ("cluster", _workers(first.cluster().counts)),
+        ("trace", f"{len(first.name)} jobs, {first.source}; {load}"),
+        ("measured", f"{first.measured.sum()} of {len(first.name)} jobs"),
+        ("rounds", ", ".join(dict.fromkeys(f"{run.round_seconds:g} s" for run in runs))),
+    ]
+    return facts, f"{str(load).capitalize()}." if load.saturated else ""
+
+
+def _shared(cluster: Cluster | Slots) -> Cluster:
+    return Cluster(cluster.counts)
+
+
+def _workers(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _options(given: Mapping[str, Any]) -> str:
+    """Names and values; a slice as its two ends."""
+    ends = {k: [v.start, v.stop] if isinstance(v, slice) else v for k, v in given.items()}
+    return ", ".join(f"{name} = {value}" for name, value in ends.items() if value is not None)
