@@ -245,9 +245,8 @@ def _tell_faults(found: Comparison) -> None:
             tell(f"{name}: {jobs} no end; its times are of the others")
         bad = of.get("refused decisions", 0.0)
         if bad:
-            counts = (
-                f"{bad:g} of {counted(int(of['decisions']), 'decision')} {'is' if bad == 1 else 'are'}"
-            )
+            be = "is" if bad == 1 else "are"
+            counts = f"{bad:g} of {counted(int(of['decisions']), 'decision')} {be}"
             tell(f"{name}: {counts} refused; walras simulate run names the rules they break")
 
 
