@@ -52,6 +52,7 @@ def test_cluster_traces_policies_and_settings_are_there() -> None:
     assert found["policy max-min"] == "name = las, by_speed = True"
     for words in ("round_seconds = 120", "measured = [2, 12]", "between=9000000.0"):
         assert words in found["settings"]
+    assert "between_decisions = 1920.0" in found["settings"]  # left out, and used
     assert notice.startswith("400 jobs/h: offered load ")
     assert "0.001 jobs/h" not in notice
 
@@ -63,6 +64,7 @@ def test_tasks_say_that_they_are_drawn() -> None:
     words = "300 tasks, drawn: 180 tasks/h, seed 0 (synthetic)"
     assert found["trace 180 tasks/h"].startswith(words)
     assert "min_success = 0.8" in found["world"]
+    assert found["settings"] == "round_seconds = 30, measured = all, failures = none"
 
 
 def test_saved_runs_say_their_trace_and_their_rounds() -> None:

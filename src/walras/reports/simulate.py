@@ -43,9 +43,15 @@ def compared(found: Comparison, measures: Sequence[str] | None = None) -> Table:
 
 
 def title(found: Comparison, measures: Sequence[str]) -> str:
-    """Over which seeds means are, of which runs, and whose times are not the policy's own."""
+    """Over which seeds means are, of which runs, and whether times are not the policy's own.
+
+    Args:
+        found: The comparison.
+        measures: The columns; none where there is no spread.
+    """
     seeds = len(found.seeds)
-    said = [f"means over {seeds} seeds, ± standard deviation" if seeds > 1 else "one seed"]
+    spread = ", ± standard deviation" if measures else ""
+    said = [f"means over {seeds} seeds{spread}" if seeds > 1 else "one seed"]
     said += [f"{name} over {note} that all have" for name, note in found.notes(measures).items()]
     if found.missing:
         said.append(f"{found.runs} of {found.runs + len(found.missing)} runs")
@@ -89,7 +95,7 @@ def by_class(found: Comparison) -> Table:
     rows = list(zip(*keys[: len(heads)], *cells, strict=True))
     labels = found.labels
     policies = [f"{n} ({labels[n]})" if n in labels else n for n in map(str, frame.columns)]
-    return Table((*heads, *policies), rows, "mean completion by class, h")
+    return Table((*heads, *policies), rows, f"mean completion by class, h; {title(found, ())}")
 
 
 def everything(found: Comparison) -> Table:

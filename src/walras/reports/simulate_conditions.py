@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
-from walras.simulate import Cluster, Run, Slots, TaskTrace, Trace, check_load
+from walras.simulate import Cluster, Run, Slots, TaskTrace, Trace, check_load, run
 from walras.simulate.compare.study import Study
 
 Facts = list[tuple[str, str]]
@@ -35,7 +36,7 @@ def of_study(
         )
         options = stated.traces[label].trace
         file = "" if drawn else f", file {options.get('file', 'given')}"
-        more = " (of the first seed; the others are drawn alike)" if drawn else ""
+        more = f" (with seed {stated.seeds[0]})" if drawn and len(stated.seeds) > 1 else ""
         what = "tasks" if isinstance(jobs, TaskTrace) else "jobs"
         facts.append((name, f"{len(jobs)} {what}, {jobs.source}{file}; {load}{more}"))
         if drawn:
@@ -44,7 +45,7 @@ def of_study(
             full.append(f"{label}: {load}." if len(traces) > 1 else f"{str(load).capitalize()}.")
     for label, table in stated.policies.items():
         facts.append((f"policy {label}", _options(table)))
-    facts.append(("settings", _options(stated.settings) or "as they come"))
+    facts.append(("settings", _options(_settings(stated))))
     if stated.world:
         facts.append(("world", _options(stated.world)))
     return facts, " ".join(full)
@@ -65,6 +66,20 @@ def of_runs(runs: Sequence[Run]) -> tuple[Facts, str]:
         ("rounds", ", ".join(dict.fromkeys(f"{run.round_seconds:g} s" for run in runs))),
     ]
     return facts, f"{str(load).capitalize()}." if load.saturated else ""
+
+
+def _settings(stated: Study) -> dict[str, Any]:
+    """The arguments of ``run``, those that were left out too."""
+    names = _OF_BOTH if stated.placed else (*_OF_BOTH, *_OF_SHARES)
+    given = {name: signature(run).parameters[name].default for name in names} | stated.settings
+    return {
+        name: _NONE.get(name, value) if value is None else value for name, value in given.items()
+    }
+
+
+_OF_BOTH = ("round_seconds", "measured", "failures")
+_OF_SHARES = ("between_decisions", "restart_seconds", "whole_steps")
+_NONE = {"measured": "all", "failures": "none"}
 
 
 def _shared(cluster: Cluster | Slots) -> Cluster:

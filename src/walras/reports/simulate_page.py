@@ -12,7 +12,7 @@ from walras.simulate.compare.comparison import refused_label
 from walras.simulate.metrics import BY_CLASS
 from walras.version import __version__
 
-_TIMES = ("mean completion", "median completion", "99 % completion", "makespan")
+_TIMES = ("ended", "mean completion", "median completion", "99 % completion", "makespan")
 _FAIRNESS = ("worst finish-time ratio", "treated unfairly", "mean slowdown", "fairness of rounds")
 _FAILURES = (
     *("ended", "expired", "failed for good", "outages"),
@@ -46,7 +46,7 @@ def page(
                 if NO_POLICY in found.policy
                 else [],
                 [_table(found, _TIMES)],
-                [plot.Figure(found.plot(), "Marks are standard deviations over seeds.")],
+                [plot.Figure(found.plot(), _MARKS if len(found.seeds) > 1 else "One seed.")],
             ),
             plot.Section("Fairness", (), [_table(found, _FAIRNESS, _RATIOS)]),
             *_failures(found),
@@ -83,6 +83,9 @@ def page(
     )
 
 
+_MARKS = "Means over seeds; marks are standard deviations."
+
+
 def _stopped(found: Comparison) -> str:
     """How many runs it covers where some are missing."""
     if found.complete:
@@ -95,15 +98,16 @@ def _refusals(found: Comparison) -> str:
     if not found.labels:
         return ""
     said = "; ".join(f"{name}: {label}" for name, label in found.labels.items())
-    return f"Decisions that break a rule: {said}. {REFUSED[0].upper()}{REFUSED[1:]}."
+    return f"Decisions that break a rule: {said}. {_sentence(REFUSED)}"
 
 
 def _classes(found: Comparison) -> list[plot.Section]:
     """Mean completion by class; nothing where the jobs are of one class."""
     if not any(name.startswith(BY_CLASS) for name in found.measure):
         return []
-    caption = "Mean completion, hours; means over seeds, the class of the longest jobs first."
-    return [plot.Section("By class of jobs", (), [_shown(by_class(found), caption)])]
+    table = by_class(found)
+    caption = f"{_sentence(table.title)} The class of the longest jobs is the first."
+    return [plot.Section("By class of jobs", (), [_shown(table, caption)])]
 
 
 _RATIOS = "Slowdown is completion time by the time alone on the fastest type."
@@ -118,7 +122,7 @@ def _failures(found: Comparison) -> list[plot.Section]:
     return [plot.Section("Failures", words, [_table(found, _FAILURES, _COUNTS)])]
 
 
-_COUNTS = "Means over seeds of measured jobs; lost to failures in hours of running."
+_COUNTS = "Measured jobs; lost to failures in hours of running."
 _ALL_JOBS = (
     "What no policy is below counts every job. Where some have no end, times are of the others."
 )
@@ -151,7 +155,11 @@ def _lead(found: Comparison) -> str:
 def _table(found: Comparison, measures: Sequence[str], caption: str = "") -> plot.Table:
     """The table of some measures; below it, over what its means are."""
     table = compared(found, measures)
-    return _shown(table, f"{table.title[0].upper()}{table.title[1:]}. {caption}".strip())
+    return _shown(table, f"{_sentence(table.title)} {caption}".strip())
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _shown(table: Table, caption: str) -> plot.Table:

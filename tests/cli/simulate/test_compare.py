@@ -64,7 +64,12 @@ def test_one_table_one_page_one_figure(config: Path, tmp_path: Path) -> None:
     assert {(row["policy"], row["seed"]) for row in rows} == {
         (policy, seed) for policy in ("fifo", "max-min", "no policy below") for seed in (0, 1)
     }
-    assert "no policy below" in report.read_text("utf-8")
+    page = report.read_text("utf-8")
+    assert "no policy below" in page
+    for words in ("1 v100, 1 p100, 1 k80", "rate = 8.0", "synthetic", "Offered load ", "6 of 6"):
+        assert words in page
+    for words in (f"report: {report}", f"figure: {figure}", f"saved: {saved}"):
+        assert words in result.stderr
     assert figure.read_bytes().startswith(b"\x89PNG")
     again = _run("compare", str(config), "-o", "csv", "--processes", "1", "--save", f"{saved}.npz")
     assert Path(f"{saved}.npz").read_bytes() == saved.read_bytes()
@@ -145,6 +150,14 @@ def test_loads_above_all_there_is_and_refused_decisions_are_said(tmp_path: Path)
     assert refused > 0
     assert f"own: {refused:g} of {refused:g} decisions are refused" in result.stderr
     assert "fifo" not in result.stderr
+    table = _run(
+        "compare", str(config), "--processes", "1", "--no-bound", "--report", f"{own}.html"
+    )
+    assert "own (100 % refused)" in table.stdout
+    page = Path(f"{own}.html").read_text("utf-8")
+    assert "Decisions that break a rule: own: 100 % refused." in page
+    assert page.count("own (100 % refused)") > 3  # rows of tables, and the figure
+    assert "Least mean completion: own" not in page
     assert "trace: offered load" in result.stderr
     assert "above 100 %" in result.stderr
 
@@ -309,6 +322,31 @@ def test_a_full_disk_is_one_error_and_the_result_is_printed(config: Path, tmp_pa
         assert all((full / name).stat().st_mtime_ns == at for name, at in kept.items())
     finally:
         unmount(full)
+
+
+def test_a_cut_comparison_says_what_is_missing_and_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "cut.py").write_text(
+        "import os, signal\n"
+        "def policy(snapshot):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return snapshot.shares(0.0 * snapshot.speed)\n",
+        encoding="utf-8",
+    )
+    config, report, folder = (tmp_path / name for name in ("c.toml", "r.html", "runs"))
+    own = CONFIG.partition('[[policy]]\nname = "las"')[0].replace("8.0", "[8.0, 9.0]")
+    config.write_text(
+        f'{own}[[policy]]\nname = "cut.py:policy"\n[run]\nseeds = [0, 1]\n', encoding="utf-8"
+    )
+    rules = ("--processes", "1", "--no-bound")
+    found = _run("compare", str(config), *rules, "--report", str(report))
+    assert found.exit_code == 130
+    assert "means over 2 seeds" in found.stdout
+    assert "1 of 8 runs" in found.stdout
+    assert "8 jobs/h" in found.stdout
+    assert "1 of 8 runs; they are not kept; with --folder" in found.stderr
+    assert "Stopped: it covers 1 of 8 runs." in report.read_text("utf-8")
+    kept = _run("compare", str(config), *rules, "--folder", str(folder))
+    assert "1 of 8 runs; the same command goes on with the others" in kept.stderr
 
 
 def test_one_of_configuration_and_runs_is_needed(config: Path) -> None:
