@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from walras import policies
 from walras.errors import InputError
-from walras.simulate import Cluster, Slots, Trace, compare, run
+from walras.simulate import Cluster, Slots, TaskTrace, Trace, check_load, compare, run
 from walras.simulate.given import check_compared, check_policy
 
 TRACE = Trace.of(["a", "b"], steps=[10, 10])
@@ -22,6 +23,33 @@ def test_what_is_no_cluster_is_refused(cluster: Any) -> None:
         run(TRACE, cluster, policies.fifo())
     with pytest.raises(InputError, match=r"cluster: is .*; allowed: a Cluster, or Slots"):
         compare(TRACE, cluster, {"fifo": policies.fifo}, processes=1)
+
+
+@pytest.mark.parametrize(
+    ("trace", "remedy"),
+    [
+        ("jobs.csv", r"read the file: wl\.simulate\.load_trace\(path\)"),
+        (Path("jobs.csv"), r"read the file: wl\.simulate\.load_trace\(path\)"),
+        (None, "give one, such as"),
+        (ONE, "give one, such as"),
+    ],
+)
+@pytest.mark.parametrize("cluster", [ONE, Slots({"type 0": 1})])
+def test_what_is_no_trace_is_refused(trace: Any, cluster: Any, remedy: str) -> None:
+    with pytest.raises(InputError, match=rf"trace: is .*; allowed: a Trace.*{remedy}"):
+        run(trace, cluster, policies.fifo())
+
+
+def test_tasks_are_run_on_slots() -> None:
+    tasks: Any = TaskTrace.of(["a"])
+    with pytest.raises(InputError, match="run tasks on Slots"):
+        run(tasks, ONE, policies.fifo())
+
+
+@pytest.mark.parametrize("ask", [check_load, policies.savings_bound, Trace.on, Trace.fits])
+def test_a_table_is_no_cluster_wherever_one_is_asked_for(ask: Any) -> None:
+    with pytest.raises(InputError, match="cluster: is a dict; allowed: an object of Cluster"):
+        ask(TRACE, {"type 0": 1})
 
 
 @pytest.mark.parametrize("name", policies.NAMED)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from walras import checks
 from walras.errors import InputError
 from walras.simulate.cluster import Cluster
-from walras.simulate.placed import Slots
+from walras.simulate.placed import Slots, TaskTrace
+from walras.simulate.trace import Trace
 
 _DECIDES = {"Shares": "shares of time", "Decision": "placements"}
 """Kinds of decisions, by the name of the class that a policy says it returns."""
@@ -28,6 +30,28 @@ def check_cluster(given: object) -> None:
     if not isinstance(given, Mapping):
         remedy = 'give wl.simulate.Cluster({"v100": 4}), or Slots for placements'
     checks.of_kind(given, (Cluster, Slots), "cluster", "a Cluster, or Slots", remedy=remedy)
+
+
+def check_trace(given: object, cluster: object) -> None:
+    """Refuse what is no trace of jobs, or of tasks on a cluster with slots.
+
+    Raises:
+        InputError: So it is.
+    """
+    placed = isinstance(cluster, Slots)
+    if isinstance(given, (Trace, TaskTrace) if placed else Trace):
+        return
+    remedy = "give one, such as wl.simulate.gavel_trace(rate=2.0, jobs=100)"
+    if isinstance(given, str | Path):
+        remedy = "read the file: wl.simulate.load_trace(path)"
+    if isinstance(given, TaskTrace):
+        remedy = "run tasks on Slots: clusters with slots"
+    raise InputError(
+        f"is {checks.shown(given)}, and the cluster is {'of slots' if placed else 'time-shared'}",
+        where="trace",
+        allowed="a Trace, or a TaskTrace" if placed else "a Trace",
+        remedy=remedy,
+    )
 
 
 def check_policy(given: object, cluster: object) -> None:

@@ -13,7 +13,7 @@ from walras.errors import InputError
 from walras.progress import OnProgress, Progress
 from walras.rounds import Shares
 from walras.simulate.cluster import Cluster
-from walras.simulate.given import check_cluster, check_policy
+from walras.simulate.given import check_cluster, check_policy, check_trace
 from walras.simulate.ledger import Ledger
 from walras.simulate.placed import PlacedRun, Placer, Slots, TaskTrace, run_placed
 from walras.simulate.result import Run
@@ -144,18 +144,13 @@ def run(
         (True, 20, 20)
     """
     check_cluster(cluster)
+    check_trace(trace, cluster)
     check_policy(policy, cluster)
     length = checks.number(round_seconds, "round_seconds", 0.0, _LONGEST)
     if isinstance(cluster, Slots):
         placer = cast("Placer", policy)
         return _placed(trace, cluster, placer, length, seed, measured, failures, on_progress)
-    if not isinstance(trace, Trace):
-        raise InputError(
-            f"is a {type(trace).__name__}, and the cluster is time-shared",
-            where="trace",
-            allowed="a Trace",
-            remedy="run tasks on Slots: clusters with slots",
-        )
+    trace = cast("Trace", trace)
     policy = cast("Policy", policy)
     wait = checks.number(between_decisions, "between_decisions", 0.0, _LONGEST_WAIT)
     world = World.start(

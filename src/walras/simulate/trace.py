@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from walras import checks
 from walras.errors import InputError
 from walras.rounds.fields import WEIGHTS, count_of, take, take_texts
 from walras.simulate.cluster import Cluster
@@ -214,6 +215,7 @@ class Trace:
 
     def _speed_on(self, cluster: Cluster) -> Floats:
         """(N, T) speeds on a cluster's types; 0 where a job needs more workers than there are."""
+        checks.of_kind(cluster, Cluster, "cluster", remedy='write Cluster({"v100": 4})')
         unknown = [name for name in cluster.types if name not in self.types]
         if unknown:
             raise InputError(
