@@ -64,6 +64,10 @@ def test_changes_carry_on(home: Path, tmp_path: Path) -> None:
     assert "take what was measured" in result.stderr
     assert "recorded tasks that completed took" in result.stderr
     assert saved.read_text("utf-8").startswith("task,cluster,")
+    shown = _run(str(home), "--carry", "--policy", "best_fit").stdout
+    line = next(line for line in shown.splitlines() if "mean completion" in line).split()
+    assert line[-1] in ("s", "min")
+    assert max(map(float, line[-3:-1])) >= 1.0
 
 
 @pytest.mark.parametrize(

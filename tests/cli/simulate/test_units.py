@@ -27,6 +27,15 @@ def test_the_unit_fits_the_largest(largest: float, unit: str, factor: float) -> 
     assert found[-1] == ("work", pytest.approx(2.0 * factor), f"worker-{unit}")
 
 
+def test_two_columns_have_one_unit() -> None:
+    rows = [("mean", 0.5, 2.0, "h"), ("rate", 1.0, 2.0, "")]
+    table = Table(("measure", "recorded", "replayed", "unit"), rows)
+    assert in_fitting_unit(table, Format.TABLE).rows == rows
+    short = Table(table.columns, [("mean", 0.005, 0.002, "h"), rows[1]])
+    found = in_fitting_unit(short, Format.TABLE).rows
+    assert found == [("mean", pytest.approx(18.0), pytest.approx(7.2), "s"), rows[1]]
+
+
 @pytest.mark.parametrize("output", [Format.JSON, Format.CSV])
 def test_data_stays_in_hours(output: Format) -> None:
     table = _long(0.01)

@@ -15,6 +15,7 @@ from walras.cli.common.streams import tell
 from walras.cli.common.targets import check_table
 from walras.cli.exchange.connect import key_values
 from walras.cli.simulate.options import value_of
+from walras.cli.simulate.units import in_fitting_unit
 from walras.exchange.history import Carried, History, Replayed, carry, read_history, replay
 from walras.exchange.history.replay import Makes
 from walras.policies.named_placements import named_placement
@@ -87,7 +88,8 @@ def exchange_command(
         stages.begin("replay")
         again = carry if carry_on else replay
         made = again(found, settings, policy=makes, on_progress=stages.count)
-    emit(of_frame(made.frame(), f"{made.policy}: {found.source}"), output)
+    table = of_frame(made.frame(), f"{made.policy}: {found.source}")
+    emit(in_fitting_unit(table, output), output)
     _tell_carried(made) if isinstance(made, Carried) else _tell(made)
     if save is not None:
         made.save_placements(save)

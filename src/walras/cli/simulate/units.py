@@ -19,7 +19,7 @@ def in_fitting_unit(table: Table, output: Format) -> Table:
     hours.
 
     Args:
-        table: With columns ``value`` and ``unit``, or with columns whose names end in `` h``.
+        table: With a column ``unit``, or with columns whose names end in `` h``.
         output: How it is printed.
     """
     if output is not Format.TABLE:
@@ -28,15 +28,15 @@ def in_fitting_unit(table: Table, output: Format) -> Table:
 
 
 def _of_rows(table: Table) -> Table:
-    at, of = table.columns.index("value"), table.columns.index("unit")
-    unit, factor = _fitting(row[at] for row in table.rows if row[of] == "h")
+    of = table.columns.index("unit")
+    unit, factor = _fitting(cell for row in table.rows if row[of] == "h" for cell in row)
     rows = []
     for row in table.rows:
-        cells = list(row)
         if row[of] in _UNITS:
-            cells[at] = _times(row[at], factor)
+            cells = [_times(cell, factor) for cell in row]
             cells[of] = f"{str(row[of]).removesuffix('h')}{unit}"
-        rows.append(tuple(cells))
+            row = tuple(cells)
+        rows.append(row)
     return replace(table, rows=rows)
 
 
