@@ -11,7 +11,7 @@ from tests.simulate.small import ONE, on_one
 
 from walras.policies import fifo, las, savings_bound
 from walras.reports.simulate import by_class, compared, everything
-from walras.simulate import Comparison, compare
+from walras.simulate import Comparison, Trace, compare
 from walras.status import Status
 
 
@@ -72,6 +72,15 @@ def test_means_over_fewer_seeds_are_said() -> None:
     assert "mean completion over" not in table.title
 
 
+def test_classes_that_a_seed_lacks_are_said() -> None:
+    def drawn(seed: int) -> Trace:
+        return replace(on_one([600.0, 1200.0]), kind=("x", f"y{seed}"))
+
+    table = by_class(compare(drawn, ONE, {"fifo": fifo, "las": las}, seeds=2, processes=1))
+    assert sorted(str(row[0]) for row in table.rows) == ["x", "y0", "y1"]
+    assert table.title.endswith("means over 2 seeds; of 2 of 3 classes over fewer seeds")
+
+
 def test_a_cut_comparison_keeps_its_seeds_and_its_traces() -> None:
     whole = small(traces=2)
     cut = whole.table.query("trace == 't0' and seed == 0 and policy == 'fifo'")
@@ -79,6 +88,8 @@ def test_a_cut_comparison_keeps_its_seeds_and_its_traces() -> None:
     assert table.columns[:2] == ("policy", "trace")
     assert table.title.startswith("means over 2 seeds")
     assert "1 of 2 runs" in table.title
+    cut_off = Comparison.of_rows([cut], Status.INTERRUPTED, [("t1", "fifo", 1)])
+    assert cut_off.plot().axes[1].get_xlabel() == "makespan, h (t0, 1 of 2 seeds)"
 
 
 def test_everything_has_a_row_a_measure() -> None:

@@ -48,7 +48,7 @@ def test_cluster_traces_policies_and_settings_are_there() -> None:
     assert "synthetic" in found["trace 400 jobs/h"]
     load = check_load(fast, Cluster(STATED.make_cluster().counts))
     assert str(load) in found["trace 400 jobs/h"]
-    assert "jobs = 12" in found["trace 400 jobs/h, drawn with"]
+    assert "jobs = 12" in found["trace 400 jobs/h, stated"]
     assert found["policy max-min"] == "name = las, by_speed = True"
     for words in ("round_seconds = 120", "measured = [2, 12]", "between=9000000.0"):
         assert words in found["settings"]

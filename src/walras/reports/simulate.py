@@ -10,6 +10,7 @@ import numpy as np
 from walras.reports.tables import Cell, Table, of_frame
 from walras.simulate import Comparison
 from walras.simulate.compare.comparison import refused_label
+from walras.simulate.metrics import BY_CLASS
 
 _TINY = 1e-3  # below this a spread says nothing: gaps
 
@@ -95,7 +96,16 @@ def by_class(found: Comparison) -> Table:
     rows = list(zip(*keys[: len(heads)], *cells, strict=True))
     labels = found.labels
     policies = [f"{n} ({labels[n]})" if n in labels else n for n in map(str, frame.columns)]
-    return Table((*heads, *policies), rows, f"mean completion by class, h; {title(found, ())}")
+    return Table(
+        (*heads, *policies), rows, f"mean completion by class, h; {title(found, ())}{_fewer(found)}"
+    )
+
+
+def _fewer(found: Comparison) -> str:
+    """Of how many classes means are over fewer seeds than all: none of its jobs may be measured."""
+    names = {name for name in found.measure if name.startswith(BY_CLASS)}
+    few = len(found.notes([*names]))
+    return f"; of {few} of {len(names)} classes over fewer seeds" if few else ""
 
 
 def everything(found: Comparison) -> Table:

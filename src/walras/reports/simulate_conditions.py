@@ -35,12 +35,11 @@ def of_study(
             jobs.to_trace() if isinstance(jobs, TaskTrace) else jobs, _shared(cluster)
         )
         options = stated.traces[label].trace
-        file = "" if drawn else f", file {options.get('file', 'given')}"
         more = f" (with seed {stated.seeds[0]})" if drawn and len(stated.seeds) > 1 else ""
         what = "tasks" if isinstance(jobs, TaskTrace) else "jobs"
-        facts.append((name, f"{len(jobs)} {what}, {jobs.source}{file}; {load}{more}"))
-        if drawn:
-            facts.append((f"{name}, drawn with", _options(options)))
+        facts.append((name, f"{len(jobs)} {what}, {jobs.source}; {load}{more}"))
+        if options:
+            facts.append((f"{name}, stated", _options(options)))
         if load.saturated:
             full.append(f"{label}: {load}." if len(traces) > 1 else f"{str(load).capitalize()}.")
     for label, table in stated.policies.items():

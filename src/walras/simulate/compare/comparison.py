@@ -262,9 +262,13 @@ class Comparison:
         # Imported here: plot is an optional extra.
         from walras.plot.policies import policies_compared  # noqa: PLC0415
 
-        return policies_compared(
-            _over_same_seeds(self.table), measures, notes=self.labels | self.notes(measures)
-        )
+        said = self.notes(measures)
+        if len(set(self.trace)) == 1 < len(self.traces):  # bars do not say their trace
+            said = {
+                name: ", ".join([*self.trace[:1], *filter(None, [said.get(name)])])
+                for name in measures
+            }
+        return policies_compared(_over_same_seeds(self.table), measures, notes=self.labels | said)
 
     def save(self, path: str | Path) -> None:
         """Write it to one file, which :func:`walras.load` reads.
