@@ -294,7 +294,7 @@ def test_a_network_is_started_cut_and_killed_and_its_audit_stays_at_zero(
     gauge = page.locator(".tile", has_text="|Σx − b|")
     page.get_by_label("Rounds a second").select_option("200")
     page.get_by_role("button", name="Run").click()
-    expect(page.locator("h1 .state")).to_have_text("running")
+    expect(page.locator("h1 .state")).to_have_text("running", timeout=20_000)
     expect(page.locator("#centre-7 .state")).to_have_text("running", timeout=20_000)
     page.locator("#via-0-1 button").press("Enter")
     expect(page.locator("#link-0-1 .state")).to_have_text("cut")
