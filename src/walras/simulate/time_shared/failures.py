@@ -92,6 +92,7 @@ def faults_of(given: Failures, trace: Trace, cluster: Cluster, alone: Floats, se
     repair = _by_type(given.repair, REPAIR, "repair", cluster)
     total = checks.whole(workers.sum(), "workers of a cluster that fail", 1, _MOST_WORKERS)
     _check(given, trace, alone, between, repair, workers)
+    _check_outages(trace, between, repair, workers)
     streams = [_keys([seed, _WORKERS, t], count) for t, count in enumerate(workers.tolist())]
     faults = no_faults(workers.copy(), n)._replace(
         kind=np.repeat(np.arange(len(workers)), workers),
@@ -133,17 +134,8 @@ def _check(
     given: Failures, trace: Trace, alone: Floats, between: Floats, repair: Floats, workers: Longs
 ) -> None:
     """Refuse a job whose workers are hardly ever up together, or until its next checkpoint: e^x
-    runs for a stretch of x times the mean time between their failures. Refuse outages that are too
-    many to go through.
+    runs for a stretch of x times the mean time between their failures.
     """
-    outages = float((workers * trace.arrival[-1:].sum() / (between + repair)).sum())
-    if outages > _MOST_OUTAGES:
-        raise InputError(
-            f"lets workers fail {outages:.3g} times until the last job comes",
-            where="Failures.between",
-            allowed=f"at most {_MOST_OUTAGES:g} times",
-            remedy="take a longer time between failures, or arrivals from 0 on",
-        )
     size = trace.size[:, None]
     stretch = np.minimum(alone, given.checkpoint) * size / between
     up = 1.0 / (1.0 + repair / between)
@@ -160,6 +152,18 @@ def _check(
                 allowed=f"one try of {MOST_TRIES:g} that succeeds, at least",
                 remedy="take shorter times between checkpoints, or longer ones between failures",
             )
+
+
+def _check_outages(trace: Trace, between: Floats, repair: Floats, workers: Longs) -> None:
+    """Refuse outages that are too many to go through one by one."""
+    outages = float((workers * trace.arrival[-1:].sum() / (between + repair)).sum())
+    if outages > _MOST_OUTAGES:
+        raise InputError(
+            f"lets workers fail {outages:.3g} times until the last job comes",
+            where="Failures.between",
+            allowed=f"at most {_MOST_OUTAGES:g} times",
+            remedy="take a longer time between failures, or arrivals from 0 on",
+        )
 
 
 def outages_until(faults: Faults, end: float) -> Floats:
