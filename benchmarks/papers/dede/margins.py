@@ -83,14 +83,13 @@ def balancing(quick: bool) -> Outcome:
     mean = rounds.shared(quick)
     pop = str(mean.loc[list(rounds.POPS), "moves"].idxmin())
     best, scheme, ours = mean.loc[pop], mean.loc[rounds.SCHEME], mean.loc[rounds.OURS]
-    fewer = 100.0 * (1.0 - scheme["moves"] / best["moves"])
+    more = scheme["moves"] / best["moves"] - 1.0
     faster, own = best["CPU s"] / scheme["CPU s"], best["CPU s"] / ours["CPU s"]
-    equal = "" if scheme["moves"] <= best["moves"] else ", but not with as few moves"
     return Outcome(
-        f"DeDe's scheme {fewer:+.1f} % fewer moves than {pop}, the best POP, and {faster:.1f} times"
-        f" as fast{equal}; ours {ours['moves']:.1f} moves against {best['moves']:.1f}, {own:.0f} "
-        "times as fast",
-        verdict_if(bool(fewer > 0.0 and faster > 1.0)),
+        f"DeDe's scheme has {rounds.more_or_fewer(more)} moves than {pop}, the best POP, and is "
+        f"{faster:.1f} times as fast; ours {ours['moves']:.1f} moves against {best['moves']:.1f}, "
+        f"{own:.0f} times as fast",
+        verdict_if(bool(more < 0.0 and faster > 1.0)),
         "CPU seconds; all start from the same placement in each round, and POP's parts share "
         f"{rounds.limit(quick):g} s of HiGHS",
         mean.reset_index().round(3),
