@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 from tests.bank.statement import Entry, Row, Scalar, state
+from tests.domains.traffic_engineering.networks import random_case
+from tests.engines.interior.flows import SEEDS, te
 from tests.engines.interior.solved import OBJECTIVES, cluster, cs
 
 import walras as wl
@@ -69,3 +72,18 @@ def test_a_warm_start_from_the_optimum_has_a_small_gap_inside_the_bounds(objecti
     assert min(warm.x.min(), warm.z.min()) > 0.0
     assert np.all(warm.x < form.u)
     assert residuals(form, layout, warm).gap < residuals(form, layout, cold).gap
+
+
+@given(SEEDS)
+def test_a_warm_start_meets_capacities_that_have_shrunk(seed: int) -> None:
+    case = random_case(seed)
+    problem = te.max_total_flow(case.net, case.demand, case.paths)
+    known = wl.solve(problem, engine="exact", tolerance=1e-9, threads=1)
+    session = wl.Session(problem)
+    session.limit("capacity", dict.fromkeys(case.net.link_names[::3], 0.1))
+    form = make_form(session.problem)
+    layout = Layout.of(form)
+    cold = cold_start(form, layout)
+    warm = warm_start(form, layout, cold, known.entries, known.prices.rows, 0.1)
+    assert min(warm.x.min(), warm.s[layout.slack_positive].min()) > 0.0
+    assert residuals(form, layout, warm).primal_error < 1e-9

@@ -39,6 +39,7 @@ _INFEASIBLE_ROUND = 1e-5
 # Reduced cost, in barrier parameters over a typical entry, up to which an entry nearly pays. On the
 # central path such an entry would be half as large as a typical one.
 _NEARLY_PAYS = 2.0
+_CENTRED_AT = 0.2  # share of a warm start's gap at which its prices tell which blocks are sure
 _LARGEST_START_GAP = 0.3  # of a warm start with many new demands
 _ROUNDING_GAP = 1e-9  # relative gap that more entries cannot be expected to close
 
@@ -251,7 +252,8 @@ class _Solve:
         if np.sum(blocks.active) < max(many, 1):
             blocks.take_all()
         else:
-            loose = max(rule.first_gap, tolerance)
+            near = np.inf if self.start is None else _CENTRED_AT * self.start_gap
+            loose = max(min(rule.first_gap, near), tolerance)
         self.built = self.iteration_log.elapsed
         old, gap, termination = None, np.inf, None
         for _ in range(self.options.rounds):

@@ -23,6 +23,7 @@ from walras.types import Bools, Floats
 INSIDE = 0.999  # largest share of its upper bound at which an entry begins
 _CENTRING_SWEEPS = 4  # Newton steps over all packing rows; a rough centre is enough
 _FILLED = 0.95  # largest share of a packing row that the columns of a cold start fill
+_WARM_FILLED = 0.9  # least share of a packing row that the columns of a warm start may fill
 _FIRST_BARRIER = 0.2  # barrier parameter, as a share of the largest cost times entry
 _UNPRICED_SLACK = 0.1  # least slack of a row without a known price, as a share of its size
 _OVERFULL = 1e-3  # slack of a row that the first point breaks, as a share of the row's size
@@ -240,11 +241,15 @@ def warm_start(
     mu = gap * max(scale, 1e-300) / layout.count
     large = layout.magnitude @ known + np.abs(form.b)  # a slack of the row at most
     large = np.where(large > 0, large, 1.0)
-    s, t = _warm_slacks(form, layout, known, priced, mu, large)
+    left = form.b - form.matrix @ known
+    is_bound = form.source < 0  # a scalar's own, which may be lower than it was
+    _, activity = _utility_prices(form, layout, left)
+    t = _centred_scalars(form, left, mu, priced | is_bound)
     p = np.where(priced, price, np.where(pairs, 0.0, cold.p))
     p = _market_prices(form, p, pairs & ~packing & ~priced)
     p = _balanced(form, p)
-    slack = np.where(pairs, np.clip(s, _UNPRICED_SLACK * large, large), large)
+    left = np.clip(left - form.border @ t, _UNPRICED_SLACK * large, large)
+    slack = np.where(pairs, left, large)
     p = np.where(layout.price_positive, np.maximum(p, mu / slack), p)
     typical = float(np.mean(known)) or float(np.mean(cold.x))  # zeros alone say nothing about sizes
     floor = mu / np.maximum(known, typical)
@@ -254,13 +259,19 @@ def warm_start(
     central = np.minimum(mu / np.maximum(z, floor), typical)
     start = np.where(fresh, central, np.maximum(known, central))
     start = np.where(new, centred, _supplied(form, start, t, pairs & ~packing & ~priced))
-    start = np.minimum(start, INSIDE * form.u)
+    least = mu / np.where(pairs, p, 1.0)
+    # Columns that begin above zero would overfill rows that were full, and a failed link's flow the
+    # others; from such a point steps are short. Utilities keep theirs: their prices hang on it.
+    fitted = packing if not len(layout.fixed) else np.zeros_like(packing)
+    room = np.where(fitted, np.maximum(form.b - least, _WARM_FILLED * form.b), np.inf)
+    start = scaled_inside(form, np.minimum(start, INSIDE * form.u), room)
     w = form.u[layout.bounded] - start[layout.bounded]
     y = mu / w
     z[layout.bounded] += y
     z = np.maximum(z, floor)
     left = form.b - form.matrix @ start - form.border @ t
-    s = np.where(pairs, np.maximum(left, mu / np.where(pairs, p, 1.0)), s)
+    s = np.where(pairs, np.maximum(left, np.where(fitted, 0.0, least)), 0.0)
+    s[layout.fixed] = activity
     return Point.of(start, z, w, y, s, p, t)
 
 
@@ -306,17 +317,3 @@ def _market_prices(form: Form, p: Floats, fresh: np.ndarray) -> Floats:
     out = p.copy()
     out[rows] = np.where(np.isfinite(best), np.maximum(best, 0.0), 0.0)
     return out
-
-
-def _warm_slacks(
-    form: Form, layout: Layout, x: Floats, priced: Bools, mu: float, large: Floats
-) -> tuple[Floats, Floats]:
-    """Slacks of a known allocation, at least tiny, and scalars centred on the known rows."""
-    pairs = form.kind == INEQUALITY
-    s = form.b - form.matrix @ x
-    _, s[layout.fixed] = _utility_prices(form, layout, s)
-    is_bound = form.source < 0  # a scalar's own, which may be lower than it was
-    t = _centred_scalars(form, s, mu, priced | is_bound)
-    s = np.where(pairs, np.maximum(s - form.border @ t, 1e-12 * large), s)
-    s[form.kind == EQUALITY] = 0.0
-    return s, t
