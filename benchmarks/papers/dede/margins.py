@@ -83,7 +83,7 @@ def balancing(quick: bool) -> Outcome:
     mean = rounds.shared(quick)
     pop = str(mean.loc[list(rounds.POPS), "moves"].idxmin())
     best, scheme, ours = mean.loc[pop], mean.loc[rounds.SCHEME], mean.loc[rounds.OURS]
-    more = scheme["moves"] / best["moves"] - 1.0
+    more = mean["moves"][rounds.SCHEME] / mean["moves"][pop] - 1.0
     faster, own = best["CPU s"] / scheme["CPU s"], best["CPU s"] / ours["CPU s"]
     return Outcome(
         f"DeDe's scheme has {rounds.more_or_fewer(more)} moves than {pop}, the best POP, and is "
