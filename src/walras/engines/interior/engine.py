@@ -40,7 +40,7 @@ _INFEASIBLE_ROUND = 1e-5
 # central path such an entry would be half as large as a typical one.
 _NEARLY_PAYS = 2.0
 _CENTRED_AT = 0.2  # share of a warm start's gap at which its prices tell which blocks are sure
-_LARGEST_START_GAP = 0.3  # of a warm start with many new demands
+_WIDE_START_GAP = 0.3  # of a warm start with many new demands, and of one by blocks
 _ROUNDING_GAP = 1e-9  # relative gap that more entries cannot be expected to close
 
 
@@ -160,7 +160,7 @@ class _Solve:
         new, rule = float(np.mean(new_demands(self.problem, start.x))), self.options.warm
         if new <= rule.new_demands:
             self.start = replace(start, prices=start.prices / self.unit)
-            self.start_gap = max(rule.gap, min(rule.gap_of_new * new, _LARGEST_START_GAP))
+            self.start_gap = max(rule.gap, min(rule.gap_of_new * new, _WIDE_START_GAP))
 
     @property
     def threads(self) -> int:
@@ -252,7 +252,10 @@ class _Solve:
         if np.sum(blocks.active) < max(many, 1):
             blocks.take_all()
         else:
-            near = np.inf if self.start is None else _CENTRED_AT * self.start_gap
+            self.start_gap = max(
+                self.start_gap, _WIDE_START_GAP
+            )  # which blocks are sure may change
+            near = rule.first_gap if self.start is None else _CENTRED_AT * self.start_gap
             loose = max(min(rule.first_gap, near), tolerance)
         self.built = self.iteration_log.elapsed
         old, gap, termination = None, np.inf, None

@@ -91,7 +91,8 @@ class WarmStart(OptionGroup):
             takes about as long, and the start is left out.
         iterations: Iterations of a warm start before the engine starts cold instead, 1 or more.
         gap: Relative gap of the central path's point from which it begins, 0 to 1. Less is nearer
-            to the start, and harder to leave where more has changed than that.
+            to the start, and harder to leave where more has changed than that. By blocks it is at
+            least 0.3.
         gap_of_new: The gap is at least this multiple of the share of new demands, 0 or more; but at
             most 0.3, from where nothing is left of the start.
 
