@@ -7,10 +7,11 @@ so figures are of the same size and law, not of the same numbers. Work has Gavel
 that as many jobs end as come. Max-min is of rates relative to an equal share of every type, as in
 POP; by workers, as in Gavel, one job on its best type would be the whole answer at this load.
 
-Ours decides every round of six minutes, from its last decision. The others decide some of the same
-rounds, evenly spread, and change nothing: the two rules for Gandiva all of them, POP ten, DeDe's
-scheme and the exact solver three. The scheme begins cold; in a second row it decides rounds one
-after the other, each from its own last answer, as the paper has it. Quality of max-min is the least
+Ours decides every round of six minutes, from its last decision. The others decide rounds of the
+same sequence, evenly spread, and change nothing: the two rules for Gandiva all of them, POP ten
+(``--some 200``: all), DeDe's scheme and the exact solver three (``--few``). The scheme begins cold;
+in a second row it decides ``--some`` rounds one after the other, each from its own last answer, as
+the paper has it. Quality of max-min is the least
 rate over its best bound; of proportional fairness it is the geometric mean of the rates over that
 of the best bound.
 ``core s`` counts processor seconds of all cores and processes, which other load on the machine

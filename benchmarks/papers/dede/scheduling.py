@@ -86,10 +86,9 @@ def _over_rounds(objective: str, why: str, *, quick: bool) -> Outcome:
         f"over {ours['rounds']:.0f} rounds ours proves {ours['quality']:.5f} of the optimum in "
         f"{ours['core s']:.2f} CPU s a round; the others, in some or all of them: {named}",
         verdict_if(bool(scheme >= pop)),
-        f"{why}. Warm, the scheme goes on from its own last answer (proportional "
-        'fairness in all rounds: --methods "DeDe\'s scheme, warm" --some 199). The '
-        "scheme's shares are made feasible before they are judged. Types and jobs are drawn by the "
-        "law of the ten released types, and all decide rounds of one sequence, ours",
+        f"{why}. Warm, the scheme goes on from its own last answer. Its shares are made feasible "
+        "before they are judged. Types and jobs are drawn by the law of the ten released types, "
+        "and all decide rounds of one sequence, ours",
         dede_page.shown(frame, objective),
     )
 
