@@ -183,3 +183,79 @@ def losses(e: Entries, price: Floats) -> Floats:
             used = price[e.task[k]] - e.cost[k] + e.table[rows, room - e.size[k]]
             out[k] = max(0.0, e.table[rows, room] - used)
     return out
+
+
+@inner
+def _fill_rest(e: Entries, i: int, price: Floats, slack: float) -> int:
+    """Fill agent i's table from its last entry: row r has the best profits of entries r and later.
+
+    Only entries that lose at most ``slack`` get a row. Returns their number.
+    """
+    room, rows = e.room[i], 0
+    for k in range(e.first[i], e.first[i + 1]):
+        if price[e.task[k]] - e.cost[k] >= -slack and e.size[k] <= room:
+            e.used[rows] = k
+            rows += 1
+    e.table[rows, : room + 1] = 0.0
+    for r in range(rows - 1, -1, -1):
+        k = e.used[r]
+        profit, size = price[e.task[k]] - e.cost[k], e.size[k]
+        e.table[r, :size] = e.table[r + 1, :size]
+        for c in range(size, room + 1):
+            e.table[r, c] = max(e.table[r + 1, c], e.table[r + 1, c - size] + profit)
+    return rows
+
+
+@jit
+def near_best(e: Entries, price: Floats, slack: float, first: Ints, chosen: Ints) -> int:
+    """All fillings of all knapsacks whose profit is at most ``slack`` below the agent's best.
+
+    Those without an entry are left out.
+
+    Args:
+        e: The entries.
+        price: (tasks,) prices.
+        slack: At least 0.
+        first: (most + 1,) gets the first place in ``chosen`` of each filling.
+        chosen: (places,) gets the entries of the fillings.
+
+    Returns:
+        The number of fillings, or -1 if there is no place for all of them.
+    """
+    count, place, most = 0, 0, len(first) - 1
+    first[0] = 0
+    took = np.zeros(len(e.used), dtype=np.bool_)
+    for i in range(len(e.room)):
+        rows, left, profit, r = _fill_rest(e, i, price, slack), e.room[i], 0.0, 0
+        least = e.table[0, left] - slack
+        while True:
+            if r < rows and profit + e.table[r, left] >= least:
+                k = e.used[r]
+                took[r] = e.size[k] <= left
+                if took[r]:
+                    left -= e.size[k]
+                    profit += price[e.task[k]] - e.cost[k]
+                r += 1
+                continue
+            if r == rows and profit >= least:
+                if count == most or place + rows > len(chosen):
+                    return -1
+                for q in range(rows):
+                    if took[q]:
+                        chosen[place] = e.used[q]
+                        place += 1
+                if place > first[count]:
+                    count += 1
+                    first[count] = place
+            # Go back to the last entry that was taken, and leave it out.
+            r -= 1
+            while r >= 0 and not took[r]:
+                r -= 1
+            if r < 0:
+                break
+            k = e.used[r]
+            took[r] = False
+            left += e.size[k]
+            profit -= price[e.task[k]] - e.cost[k]
+            r += 1
+    return count

@@ -39,10 +39,9 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
         start: (tasks,) a first assignment, or None; its entries are added.
         settings: ``time_limit``, and ``tolerance`` on the relative gap.
     """
-    every = np.arange(len(keep))
     if start is not None:
         keep = keep.copy()
-        keep[every, start] = True
+        keep[np.arange(len(keep)), start] = True
     task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
     first = None if start is None else (start[task] == agent).astype(np.float64)
     program = _program(tasks, task, agent)
@@ -52,12 +51,29 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
     if answer.x is None:
         return Branched(None, answer.bound)
     chosen = answer.x > 0.5
-    found = np.full(len(keep), -1, dtype=np.int32)
-    found[task[chosen]] = agent[chosen]
-    load = np.bincount(found, tasks.weight[every, found], len(tasks.capacity))
-    fits = np.all(load <= tasks.capacity * (1.0 + _CAPACITY_ERROR) + _CAPACITY_ERROR)
-    whole = chosen.sum() == len(keep) and np.all(found >= 0)
-    return Branched(found if fits and whole else None, answer.bound)
+    return Branched(assigned(tasks, task[chosen], agent[chosen]), answer.bound)
+
+
+def assigned(tasks: Tasks, task: Ints, agent: Ints) -> Ints | None:
+    """The (tasks,) assignment of some pairs, or None if it leaves out a task or overfills an agent.
+
+    Args:
+        tasks: The assignment.
+        task: (pairs,) tasks.
+        agent: (pairs,) their agents.
+    """
+    count = len(tasks.cost)
+    if len(task) != count or np.any(np.bincount(task, minlength=count) != 1):
+        return None
+    found = np.empty(count, dtype=np.int32)
+    found[task] = agent
+    load = np.bincount(found, tasks.weight[np.arange(count), found], len(tasks.capacity))
+    return found if np.all(within(load, tasks.capacity)) else None
+
+
+def within(load: Floats, capacity: Floats) -> Bools:
+    """Whether loads are within capacities, but for what HiGHS takes for rounding."""
+    return np.asarray(load <= capacity * (1.0 + _CAPACITY_ERROR) + _CAPACITY_ERROR)
 
 
 def relaxation(tasks: Tasks, keep: Bools, settings: Settings) -> tuple[Ints, Floats] | None:

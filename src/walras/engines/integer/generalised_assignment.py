@@ -1,10 +1,11 @@
-"""Generalised assignments: prices, ejection chains, knapsacks, HiGHS on the remaining entries.
+"""Generalised assignments: prices, ejection chains, knapsacks, patterns, HiGHS on the rest.
 
 The prices of the agents give a bound L and reduced costs r. Let U be the cost of the best known
 assignment. No better assignment uses an entry with ``L + r_ij > U``, so such entries are dropped.
-The knapsacks of :mod:`.lagrangian_bound` raise the bound and drop more. If few entries are left,
-HiGHS tries to prove optimality on them, and its bound holds for the whole problem. Otherwise the
-chains go on. Source of the chains: Yagiura, Ibaraki and Glover 2004; of fixing by reduced costs:
+The knapsacks of :mod:`.lagrangian_bound` raise the bound and drop more. HiGHS then chooses among
+the patterns that a better assignment may use (:mod:`.pattern_program`). If few entries are left, it
+tries to prove optimality on them, and its bound holds for the whole problem. Otherwise the chains
+go on. Source of the chains: Yagiura, Ibaraki and Glover 2004; of fixing by reduced costs:
 Savelsbergh 1997.
 """
 
@@ -20,6 +21,7 @@ from walras.engines.integer.branching import branch, relaxation
 from walras.engines.integer.chain_search import ChainSearch, likely
 from walras.engines.integer.lagrangian_bound import relax
 from walras.engines.integer.options import AssignmentSearch, IntegerOptions
+from walras.engines.integer.pattern_program import choose, listed
 from walras.engines.integer.tasks import NEVER, Tasks
 from walras.iterate import Iterate
 from walras.kernels.local_search import assign as kernel
@@ -42,6 +44,8 @@ _FIRST_ROUNDS, _FIRST_SECONDS = 200, 1.0
 _ROUND_SHARE = 0.02  # largest share of the time limit for a round
 _MORE = 4  # factor on the entries of a relaxation that has no point
 _RELAXATION_SECONDS = 4e-6  # least seconds of the relaxation for each entry
+_MORE_PATTERNS = 4  # factor on the number of patterns from program to program
+_PATTERN_SECONDS = 1.0  # least time for a program over patterns
 _MANY_USEFUL = 2.5  # useful entries for each task from which HiGHS would not end
 
 
@@ -80,6 +84,7 @@ def compile_kernels() -> None:
     kernel.priced(two, two, one, one, np.zeros(2))
     ChainSearch(tasks, one, no, AssignmentSearch(), 0, 1).step(no.copy(), np.inf, 1)
     relax(tasks, two > 0.0, one, 2.0, lambda: False)
+    listed(tasks, two > 0.0, one, 2.0, 1)
 
 
 class _Search:
@@ -247,9 +252,12 @@ class _Search:
         return bool(self._known and small)
 
     def prove(self) -> None:
-        """Improve the bound by knapsacks, then run HiGHS on what is left, or more chains."""
-        self._relax()
+        """Improve the bound by knapsacks; run HiGHS on patterns and entries, or more chains."""
+        price = self._relax()
         keep = self._useful()
+        if price is not None and keep.size > self._rule.small:
+            self._choose_patterns(price)
+            keep = self._useful()
         if keep.size > self._rule.small and keep.sum() > _MANY_USEFUL * len(keep):
             self._chain(self._began + self._limit)
         elif not self.done(self._began):
@@ -266,14 +274,18 @@ class _Search:
         """Seconds left of the time limit."""
         return max(0.0, self._limit - (time.perf_counter() - self._began))
 
-    def _relax(self) -> None:
-        """Raise the bound, and the bound of every entry, by knapsacks."""
+    def _relax(self) -> Floats | None:
+        """Raise the bound, and the bound of every entry, by knapsacks.
+
+        Returns:
+            (tasks,) the prices of the tasks; None without an assignment, or with too many entries.
+        """
         reduced = self._tasks.cost + self._price * self._tasks.weight
         price = reduced.min(axis=1)
         self._raised = self._bound + reduced - price[:, None]
         useful = self._useful()
         if not self._known or useful.sum() > self._rule.large:
-            return
+            return None
         end = time.perf_counter() + min(self._rule.knapsack_share * self._limit, self._left())
         found = relax(
             self._tasks, useful, price, self._best_cost, lambda: time.perf_counter() < end
@@ -281,6 +293,25 @@ class _Search:
         self._raised = np.maximum(self._raised, found.raised)
         self._bound = max(self._bound, min(found.bound, self._best_cost))
         self._note()
+        return found.price
+
+    def _choose_patterns(self, price: Floats) -> None:
+        """Let HiGHS choose among a few listed patterns, then among more."""
+        end, most = time.perf_counter() + self._rule.pattern_share * self._left(), 0
+        while not self.done(self._began):
+            most = _MORE_PATTERNS * most if most else self._rule.first_patterns
+            seconds = end - time.perf_counter()
+            if seconds < _PATTERN_SECONDS or most > self._rule.most_patterns:
+                return
+            patterns = listed(self._tasks, self._useful(), price, self._best_cost, most)
+            if patterns is None:
+                continue
+            settings = replace(self._settings, time_limit=seconds, start=None)
+            found = choose(self._tasks, patterns, self._best, settings)
+            if found.agent is not None:
+                self._take(found.agent)
+            self._bound = max(self._bound, min(found.bound, self._best_cost))
+            self._note()
 
     def _useful(self) -> Bools:
         """(tasks, agents) True on entries of the best assignment and of possibly better ones."""

@@ -28,12 +28,14 @@ class Relaxed:
 
     Attributes:
         bound: A lower bound on the cost of every assignment on the given entries.
+        price: (tasks,) the prices that prove it.
         raised: (tasks, agents) bound of the assignments that use an entry; inf for entries that
             were not given.
         taken: (tasks, agents) number of steps in which an entry was in its agent's knapsack.
     """
 
     bound: float
+    price: Floats
     raised: Floats
     taken: Ints
 
@@ -59,7 +61,7 @@ def relax(
     bound = float(ascent.state[0])
     raised[entries.task, agent] = bound + kernel.losses(entries, ascent.price)
     taken[entries.task, agent] = ascent.taken
-    return Relaxed(bound, raised, taken)
+    return Relaxed(bound, ascent.price, raised, taken)
 
 
 def whole(weight: Floats, capacity: Floats) -> tuple[Ints, Ints]:

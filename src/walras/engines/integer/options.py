@@ -55,6 +55,10 @@ class AssignmentSearch(OptionGroup):
         small: Number of entries up to which HiGHS gets all useful ones, 0 or more.
         search_share: Share for prices and the first chains, 0 to 1.
         knapsack_share: Share for the bound by knapsacks, 0 to 1.
+        pattern_share: Share of the time then left for programs over listed patterns, 0 to 1.
+        first_patterns: Patterns of the first such program, 1 or more; each later one has four times
+            as many.
+        most_patterns: Patterns of the last such program, 0 or more.
 
     Raises:
         InputError: An option is outside its range.
@@ -79,6 +83,9 @@ class AssignmentSearch(OptionGroup):
     small: int = number(1_000, 0, 10**12, whole=True)
     search_share: float = number(0.4, 0.0, 1.0)
     knapsack_share: float = number(0.12, 0.0, 1.0)
+    pattern_share: float = number(0.6, 0.0, 1.0)
+    first_patterns: int = number(2_000, 1, 10**6, whole=True)
+    most_patterns: int = number(32_000, 0, 10**6, whole=True)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,93 @@
+"""Programs over listed patterns, held against every assignment and against HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.bank.whole import drawn_assignment
+from tests.engines.integer.assignments import every_assignment, stated
+
+import walras as wl
+from walras.engines.integer import Integer
+from walras.engines.integer import generalised_assignment as ga
+from walras.engines.integer.lagrangian_bound import relax
+from walras.engines.integer.options import AssignmentSearch
+from walras.engines.integer.pattern_program import Patterns, choose, listed
+from walras.engines.integer.tasks import Tasks
+from walras.separable import assignment
+from walras.settings import Settings
+from walras.status import Status
+
+
+def patterns_of(tasks: Tasks, target: float, most: int) -> Patterns | None:
+    keep = np.ones(tasks.cost.shape, dtype=bool)
+    found = relax(tasks, keep, tasks.cost.min(axis=1), target, lambda: True)
+    return listed(tasks, keep, found.price, target, most)
+
+
+@settings(max_examples=20)
+@given(
+    kind=st.sampled_from("CDE"),
+    seed=st.integers(0, 500),
+    scale=st.sampled_from([1.0, 0.37, 900.0]),
+    most=st.sampled_from([20, 100, 1_000]),
+)
+def test_cheaper_assignments_use_listed_patterns_only(
+    kind: str, seed: int, scale: float, most: int
+) -> None:
+    tasks = stated(kind, 3, 6, seed, scale=scale)
+    fits, cost = every_assignment(tasks)
+    assume(len(fits) > 0)
+    start = fits[np.argmax(cost)].astype(np.int32)
+    found = patterns_of(tasks, float(cost.max()), most)
+    if found is None:
+        return
+    assert len(found.agent) <= most
+    parts = np.split(found.task, found.first[1:-1])
+    known = {
+        (int(i), tuple(sorted(part.tolist()))) for i, part in zip(found.agent, parts, strict=True)
+    }
+    for agent in fits[cost < found.reach - 1e-6]:
+        for i in np.unique(agent):
+            assert (int(i), tuple(np.flatnonzero(agent == i).tolist())) in known
+    chosen = choose(tasks, found, start, Settings(1e-9, 10.0))
+    assert chosen.agent is not None
+    value = tasks.cost[np.arange(6), chosen.agent].sum()
+    assert chosen.bound <= cost.min() + 1e-6
+    assert value >= cost.min() - 1e-6
+    if cost.min() < found.reach - 1e-6:
+        assert value == pytest.approx(cost.min())
+
+
+def test_too_many_patterns_are_not_listed() -> None:
+    tasks = stated("D", 4, 60, 1, room=1.0)
+    assert patterns_of(tasks, 1e6, 1) is None
+
+
+@pytest.mark.parametrize("kind", ["C", "E"])
+def test_patterns_prove_an_optimum_that_chains_do_not(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cost, weight, capacity = drawn_assignment(kind, 8, 32, 3)
+    problem = assignment(cost, weight, capacity)
+    exact = wl.solve(problem, engine="exact", time_limit=60.0)
+    rule = AssignmentSearch(small=0, search_share=0.05)
+    calls = []
+
+    def counted(*given: object) -> object:
+        calls.append(given)
+        return choose(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ga, "choose", counted)
+    s = wl.solve(
+        problem,
+        engine=Integer(exact_entries=0, assignment=rule),
+        tolerance=1e-9,
+        time_limit=20.0,
+    )
+    assert calls
+    assert exact.status is s.status is Status.OPTIMAL
+    assert s.value == pytest.approx(exact.value)
+    assert s.bound == pytest.approx(exact.value)
