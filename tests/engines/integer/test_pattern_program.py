@@ -66,11 +66,11 @@ def test_too_many_patterns_are_not_listed() -> None:
     assert patterns_of(tasks, 1e6, 1) is None
 
 
-@pytest.mark.parametrize("kind", ["C", "E"])
+@pytest.mark.parametrize(("kind", "agents"), [("C", 10), ("E", 8)])
 def test_patterns_prove_an_optimum_that_chains_do_not(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, agents: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cost, weight, capacity = drawn_assignment(kind, 8, 32, 3)
+    cost, weight, capacity = drawn_assignment(kind, agents, 4 * agents, 3)
     problem = assignment(cost, weight, capacity)
     exact = wl.solve(problem, engine="exact", time_limit=60.0)
     rule = AssignmentSearch(small=0, search_share=0.05)

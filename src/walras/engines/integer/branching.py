@@ -67,7 +67,8 @@ def assigned(tasks: Tasks, task: Ints, agent: Ints) -> Ints | None:
         return None
     found = np.empty(count, dtype=np.int32)
     found[task] = agent
-    load = np.bincount(found, tasks.weight[np.arange(count), found], len(tasks.capacity))
+    load = np.zeros(len(tasks.capacity))
+    np.add.at(load, found, tasks.weight[np.arange(count), found])
     return found if np.all(within(load, tasks.capacity)) else None
 
 

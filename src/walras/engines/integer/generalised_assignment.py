@@ -44,6 +44,7 @@ _FIRST_ROUNDS, _FIRST_SECONDS = 200, 1.0
 _ROUND_SHARE = 0.02  # largest share of the time limit for a round
 _MORE = 4  # factor on the entries of a relaxation that has no point
 _RELAXATION_SECONDS = 4e-6  # least seconds of the relaxation for each entry
+_ROUNDING = 1e-5  # of whole costs
 _MORE_PATTERNS = 4  # factor on the number of patterns from program to program
 _PATTERN_SECONDS = 1.0  # least time for a program over patterns
 _MANY_USEFUL = 2.5  # useful entries for each task from which HiGHS would not end
@@ -230,7 +231,7 @@ class _Search:
 
     def rounded(self) -> float:
         """The bound, rounded up if all costs are integers."""
-        return float(np.ceil(self._bound - 1e-6)) if self._whole else self._bound
+        return float(np.ceil(self._bound - 0.1 * _ROUNDING)) if self._whole else self._bound
 
     def done(self, began: float) -> bool:
         """Whether the tolerance is reached or the time is over."""
@@ -243,6 +244,11 @@ class _Search:
     def _known(self) -> bool:
         """Whether an assignment within the capacities is known."""
         return bool(np.isfinite(self._best_cost))
+
+    @property
+    def _next_cost(self) -> float:
+        """A better assignment costs at most this much."""
+        return self._best_cost - (1.0 - _ROUNDING if self._whole else 0.0)
 
     @property
     def _closed(self) -> bool:
@@ -303,7 +309,7 @@ class _Search:
             seconds = end - time.perf_counter()
             if seconds < _PATTERN_SECONDS or most > self._rule.most_patterns:
                 return
-            patterns = listed(self._tasks, self._useful(), price, self._best_cost, most)
+            patterns = listed(self._tasks, self._useful(), price, self._next_cost, most)
             if patterns is None:
                 continue
             settings = replace(self._settings, time_limit=seconds, start=None)
@@ -315,8 +321,7 @@ class _Search:
 
     def _useful(self) -> Bools:
         """(tasks, agents) True on entries of the best assignment and of possibly better ones."""
-        step = 1.0 - 1e-6 if self._whole else 0.0
-        keep = (self._raised <= self._best_cost - step) & (self._tasks.cost < NEVER)
+        keep = (self._raised <= self._next_cost) & (self._tasks.cost < NEVER)
         if self._known:
             keep[np.arange(len(keep)), self._best] = True
         return np.asarray(keep)

@@ -61,7 +61,7 @@ def listed(tasks: Tasks, keep: Bools, price: Floats, target: float, most: int) -
         tasks: The assignment.
         keep: (tasks, agents) entries that may be used.
         price: (tasks,) prices.
-        target: Cost of a known assignment.
+        target: What a better assignment costs at most.
         most: Largest number of patterns.
 
     Returns:
