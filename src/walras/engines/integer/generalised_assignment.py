@@ -306,12 +306,12 @@ class _Search:
         end, most = time.perf_counter() + self._rule.pattern_share * self._left(), 0
         while not self.done(self._began):
             most = _MORE_PATTERNS * most if most else self._rule.first_patterns
-            seconds = end - time.perf_counter()
-            if seconds < _PATTERN_SECONDS or most > self._rule.most_patterns:
+            if end - time.perf_counter() < _PATTERN_SECONDS or most > self._rule.most_patterns:
                 return
-            patterns = listed(self._tasks, self._useful(), price, self._next_cost, most)
+            patterns = listed(self._tasks, self._useful(), price, self._next_cost, most, end)
             if patterns is None:
                 continue
+            seconds = max(0.0, end - time.perf_counter())
             settings = replace(self._settings, time_limit=seconds, start=None)
             found = choose(self._tasks, patterns, self._best, settings)
             if found.agent is not None:

@@ -10,6 +10,7 @@ tasks this finds optima that exchanges of tasks do not. Source: Baldacci, Christ
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +55,14 @@ class Patterns:
         return self.bound + self.slack
 
 
-def listed(tasks: Tasks, keep: Bools, price: Floats, target: float, most: int) -> Patterns | None:
+def listed(
+    tasks: Tasks,
+    keep: Bools,
+    price: Floats,
+    target: float,
+    most: int,
+    deadline: float = np.inf,
+) -> Patterns | None:
     """The patterns of the largest slack up to ``target - L`` of which there are at most ``most``.
 
     Args:
@@ -63,6 +71,7 @@ def listed(tasks: Tasks, keep: Bools, price: Floats, target: float, most: int) -
         price: (tasks,) prices.
         target: What a better assignment costs at most.
         most: Largest number of patterns.
+        deadline: ``time.perf_counter`` value from which no longer list is begun.
 
     Returns:
         The patterns, or None if even a small part of the gap has too many.
@@ -74,17 +83,18 @@ def listed(tasks: Tasks, keep: Bools, price: Floats, target: float, most: int) -
     first, chosen = np.zeros(most + 1, dtype=np.int32), np.zeros(_PLACES * most, dtype=np.int32)
     gap = max(target - bound, 0.0)
     best, slack = None, _FIRST_SHARE * gap
-    while True:
+    while time.perf_counter() < deadline:
         wide = slack + _ROUNDING * abs(bound)
         found = kernel.near_best(entries, price, wide, first, chosen)
         if found < 0:
-            return best
+            break
         places = chosen[: first[found]]
         owner = agent[places[first[:found]]]
         best = Patterns(slack, bound, first[: found + 1].copy(), entries.task[places], owner)
         if slack >= gap:
-            return best
+            break
         slack = min(_GROWTH * slack, gap)
+    return best
 
 
 def _fitting(tasks: Tasks, patterns: Patterns) -> Bools:
