@@ -60,3 +60,14 @@ def test_weights_in_whole_units_never_forbid_what_is_allowed() -> None:
     size, room = whole(np.floor(10.0 * weight), np.array([20.0, 3.0, 7.0]))
     assert room.tolist() == [20, 3, 7]
     assert np.array_equal(size, np.floor(10.0 * weight))
+
+
+def test_weights_too_large_to_count_fit_nowhere() -> None:
+    weight = np.array([[3e9, 1.0], [2.5, 1e300]])
+    size, room = whole(weight, np.array([9.0, 4.0]))
+    assert size[0, 0] > room[0]
+    assert size[1, 1] > room[1]
+    assert size[1, 0] <= room[0]
+    assert size[0, 1] <= room[1]
+    size, room = whole(np.array([[0.5]]), np.array([0.0]))
+    assert size[0, 0] > room[0] == 0

@@ -1,4 +1,7 @@
-"""HiGHS on some entries of a generalised assignment: relaxed, or whole."""
+"""HiGHS on some entries of a generalised assignment: relaxed, or whole.
+
+Programs have costs above each task's least, since HiGHS' tolerances are relative to the largest.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
+_LARGEST_GAP = 1e-2  # relative gap of a program at most
 _CAPACITY_ERROR = 1e-9  # relative and absolute excess over a capacity that HiGHS may have
 
 
@@ -45,13 +49,25 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
     task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
     first = None if start is None else (start[task] == agent).astype(np.float64)
     program = _program(tasks, task, agent)
-    answer = attempted(lambda: solve_program(program, settings, first), None)
+    asked = above_least(tasks, start, settings)
+    answer = attempted(lambda: solve_program(program, asked, first), None)
     if answer is None:
         return Branched(None, -np.inf)
+    bound = answer.bound + float(tasks.least.sum())
     if answer.x is None:
-        return Branched(None, answer.bound)
+        return Branched(None, bound)
     chosen = answer.x > 0.5
-    return Branched(assigned(tasks, task[chosen], agent[chosen]), answer.bound)
+    return Branched(assigned(tasks, task[chosen], agent[chosen]), bound)
+
+
+def above_least(tasks: Tasks, start: Ints | None, settings: Settings) -> Settings:
+    """The same absolute gap, relative to the costs above each task's least."""
+    if start is None:
+        return settings
+    cost, least = tasks.cost[np.arange(len(start)), start], tasks.least
+    whole, above = abs(float(cost.sum())), abs(float((cost - least).sum()))
+    share = settings.tolerance * whole / max(above, 1e-300)
+    return replace(settings, tolerance=float(np.clip(share, 1e-12, _LARGEST_GAP)))
 
 
 def assigned(tasks: Tasks, task: Ints, agent: Ints) -> Ints | None:
@@ -112,7 +128,7 @@ def _program(tasks: Tasks, task: Ints, agent: Ints) -> LinearProgram:
         shape=(agents + count, columns),
     )
     return LinearProgram(
-        cost=tasks.cost[task, agent],
+        cost=tasks.cost[task, agent] - tasks.least[task],
         lower=np.zeros(columns),
         upper=np.ones(columns),
         matrix=sp.csc_array(matrix),

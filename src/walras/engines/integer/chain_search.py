@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walras.engines.integer.options import AssignmentSearch
-from walras.engines.integer.tasks import NEVER, Tasks
+from walras.engines.integer.tasks import Tasks
 from walras.kernels.local_search import chains as kernel
 from walras.kernels.local_search.random_numbers import State, seeded
 from walras.kernels.parallel import map_runs
@@ -82,7 +82,7 @@ class ChainSearch:
         tiny = 1e-3 * np.abs(least).mean() / (tasks.weight.mean() + 1e-12) + 1e-12
         self._worth = np.maximum(worth, tiny)
         reduced = np.ascontiguousarray(priced - least[:, None])
-        keep = likely(reduced, rule.candidates) & (tasks.cost < NEVER)
+        keep = likely(reduced, rule.candidates) & tasks.allowed
         keep[np.arange(len(keep)), agent] = True
         unit = _CLASSES / max(float(tasks.weight.max()), 1e-12)
         self._near = kernel.make_near(reduced, tasks.weight, price, self._worth, keep, unit)
@@ -125,7 +125,7 @@ class ChainSearch:
         map_runs(len(walks), run, np.arange(len(walks) + 1, dtype=np.int32))
         ahead = min(walks, key=lambda walk: walk.least)
         total = float(self._tasks.cost[np.arange(len(best)), ahead.best].sum())
-        if ahead.least >= known or total >= NEVER:
+        if ahead.least >= known or total >= self._tasks.never:
             return best_cost
         best[:] = ahead.best
         return total

@@ -22,11 +22,11 @@ from walras.engines.integer.chain_search import ChainSearch, likely
 from walras.engines.integer.lagrangian_bound import relax
 from walras.engines.integer.options import AssignmentSearch, IntegerOptions
 from walras.engines.integer.pattern_program import choose, listed
-from walras.engines.integer.tasks import NEVER, Tasks
+from walras.engines.integer.tasks import Tasks
 from walras.iterate import Iterate
 from walras.kernels.local_search import assign as kernel
 from walras.progress import Progress, Timings
-from walras.progress_log import IterationLog
+from walras.progress_log import IterationLog, asked_to_stop
 from walras.separable.form import Separable, Side
 from walras.settings import Settings
 from walras.status import Status
@@ -67,12 +67,15 @@ def assign(
     compile_kernels()
     began = time.perf_counter()
     search = _Search(problem, tasks, settings, options, began)
-    search.run()
     message = "ejection chains"
-    if not search.done(began):
-        search.prove()
-        message = "ejection chains, HiGHS on the entries left"
-    search.find_any()
+    try:
+        search.run()
+        if not search.done(began):
+            search.prove()
+            message = "ejection chains, HiGHS on the entries left"
+        search.find_any()
+    except KeyboardInterrupt:
+        search.stop()
     return search.iterate(time.perf_counter() - began, message)
 
 
@@ -111,7 +114,7 @@ class _Search:
         self._agent: Ints = self._best  # the last greedy assignment
         # bounds of assignments that use a single entry
         self._raised = np.full(tasks.cost.shape, -np.inf)
-        steps = tasks.cost[tasks.cost < NEVER]
+        steps = tasks.cost[tasks.allowed]
         self._whole = bool(np.all(steps == np.round(steps)))
 
     def run(self) -> None:
@@ -217,7 +220,7 @@ class _Search:
             room[agent[j]] -= t.weight[j, agent[j]]
         self._agent = agent
         total = float(t.cost[np.arange(len(cost)), agent].sum())
-        if np.all(room >= 0.0) and total < min(self._best_cost, NEVER):
+        if np.all(room >= 0.0) and total < min(self._best_cost, t.never):
             self._best, self._best_cost = agent, total
         return total
 
@@ -311,17 +314,19 @@ class _Search:
             patterns = listed(self._tasks, self._useful(), price, self._next_cost, most, end)
             if patterns is None:
                 continue
-            seconds = max(0.0, end - time.perf_counter())
-            settings = replace(self._settings, time_limit=seconds, start=None)
+            settings = self._inner(max(0.0, end - time.perf_counter()))
             found = choose(self._tasks, patterns, self._best, settings)
+            wanted = self._next_cost
             if found.agent is not None:
                 self._take(found.agent)
             self._bound = max(self._bound, min(found.bound, self._best_cost))
             self._note()
+            if patterns.reach >= wanted:  # more patterns are in no better assignment
+                return
 
     def _useful(self) -> Bools:
         """(tasks, agents) True on entries of the best assignment and of possibly better ones."""
-        keep = (self._raised <= self._next_cost) & (self._tasks.cost < NEVER)
+        keep = (self._raised <= self._next_cost) & self._tasks.allowed
         if self._known:
             keep[np.arange(len(keep)), self._best] = True
         return np.asarray(keep)
@@ -329,13 +334,12 @@ class _Search:
     def find_any(self) -> None:
         """Let HiGHS look for an assignment if none is known."""
         if not self._known and not self._stopped:
-            self._branch(self._tasks.cost < NEVER, _FIRST_SECONDS)
+            self._branch(self._tasks.allowed, _FIRST_SECONDS)
 
     def _branch(self, keep: Bools, seconds: float) -> float:
         """Run HiGHS on some entries from the best assignment; return its bound."""
         start = self._best if self._known else None
-        settings = replace(self._settings, time_limit=seconds, start=None)
-        found = branch(self._tasks, keep, start, settings)
+        found = branch(self._tasks, keep, start, self._inner(seconds))
         if found.agent is not None:
             self._take(found.agent)
         self._note()
@@ -347,14 +351,30 @@ class _Search:
         if cost <= self._best_cost:
             self._best, self._best_cost = agent, cost
 
-    def _note(self) -> None:
-        p = self._problem
+    def stop(self) -> None:
+        """Keep what is known."""
+        self._stopped = True
+
+    def _inner(self, seconds: float) -> Settings:
+        """Settings of a program within the search, which may be stopped there, too."""
+        watched = self._settings.on_progress is not None
+        watch = (lambda step: self._asks()) if watched else None
+        return replace(self._settings, time_limit=seconds, start=None, on_progress=watch)
+
+    def _asks(self) -> bool:
+        """Show the search's own progress to the caller; return whether it is to stop."""
+        self._stopped = self._stopped or asked_to_stop(self._settings, self._progress())
+        return self._stopped
+
+    def _progress(self) -> Progress:
+        p, log = self._problem, self._iteration_log
         gap = (self._best_cost - self.rounded()) / max(abs(self._best_cost), 1e-12)
         value, bound = (p.reported(v + p.constant) for v in (self._best_cost, self.rounded()))
-        step = Progress(
-            self._iteration_log.steps, self._iteration_log.elapsed, value, bound, gap, 0.0, 0.0
-        )
-        if self._iteration_log.record(step) and self._iteration_log.outcome is Status.INTERRUPTED:
+        return Progress(log.steps, log.elapsed, value, bound, gap, 0.0, 0.0)
+
+    def _note(self) -> None:
+        stops = self._iteration_log.record(self._progress())
+        if stops and self._iteration_log.outcome is Status.INTERRUPTED:
             self._stopped = True
 
     def iterate(self, seconds: float, message: str) -> Iterate:

@@ -70,6 +70,8 @@ def whole(weight: Floats, capacity: Floats) -> tuple[Ints, Ints]:
     Bounds hold, since ``sum a <= b`` implies ``sum floor(a / u) <= floor(b / u)`` for any unit u.
     """
     are_whole = np.all(weight == np.floor(weight)) and capacity.max() <= _MOST_ROOM
-    unit = 1.0 if are_whole else float(capacity.max()) / _MOST_ROOM
-    size, room = (np.floor(v / unit * (1.0 + 1e-12)).astype(np.int32) for v in (weight, capacity))
+    unit = 1.0 if are_whole else max(float(capacity.max()), 1e-300) / _MOST_ROOM
+    # What is too large for every agent needs no size of its own, which might be too large to count.
+    units = (np.minimum(v / unit, _MOST_ROOM + 1) for v in (weight, capacity))
+    size, room = (np.floor(v * (1.0 + 1e-12)).astype(np.int32) for v in units)
     return size, room

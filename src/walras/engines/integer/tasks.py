@@ -23,6 +23,7 @@ class Tasks:
         capacity: (agents,).
         entry: (tasks, agents) entry of the problem, -1 where there is none.
         row: (agents,) the problem's row of each agent's capacity, -1 if it has none.
+        never: Pairs that cost at least this much are not allowed.
     """
 
     cost: Floats
@@ -30,6 +31,17 @@ class Tasks:
     capacity: Floats
     entry: Ints
     row: Ints
+    never: float = NEVER
+
+    @property
+    def allowed(self) -> Bools:
+        """(tasks, agents) True on pairs that are allowed."""
+        return np.asarray(self.cost < self.never)
+
+    @property
+    def least(self) -> Floats:
+        """(tasks,) least cost of each task."""
+        return np.asarray(self.cost.min(axis=1))
 
 
 def recognised(problem: Separable) -> Tasks | None:
@@ -83,7 +95,8 @@ def _dense(problem: Separable, of_task: Bools, of_agent: Bools) -> Tasks | None:
         return None  # two entries of one pair
     optional = np.zeros(tasks, dtype=np.bool_)
     optional[rows.owner[of_task]] = rows.lower[of_task] <= 0.0
-    cost = np.where(entry >= 0, problem.cost[entry], NEVER * max(1.0, np.abs(problem.cost).max()))
+    never = NEVER * max(1.0, float(np.abs(problem.cost).max()))
+    cost = np.where(entry >= 0, problem.cost[entry], never)
     cost[optional, agents] = 0.0
     weight = np.where(entry >= 0, np.asarray(per_entry).ravel()[entry], 0.0)
     capacity = np.full(agents + 1, np.inf)
@@ -97,4 +110,5 @@ def _dense(problem: Separable, of_task: Bools, of_agent: Bools) -> Tasks | None:
         capacity[:keep],
         entry[:, :keep],
         row,
+        never,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.interior.form import EQUALITY, INEQUALITY, Form
+from walras.engines.interior.form import EMPTY, EQUALITY, INEQUALITY, Form
 from walras.engines.interior.new_demands import centre_new_demands
 from walras.engines.interior.options import DEFAULTS
 from walras.engines.interior.point import Layout, Point, products
@@ -261,8 +261,9 @@ def warm_start(
     start = np.where(new, centred, _supplied(form, start, t, pairs & ~packing & ~priced))
     least = mu / np.where(pairs, p, 1.0)
     # Columns that begin above zero would overfill rows that were full, and a failed link's flow the
-    # others; from such a point steps are short. Utilities keep theirs: their prices hang on it.
-    fitted = packing if not len(layout.fixed) else np.zeros_like(packing)
+    # others; from such a point steps are short. Where other rows need the columns they stay.
+    needs = ~packing & (form.kind != EMPTY) & ~np.any(form.border != 0, axis=1)
+    fitted = packing & ~np.any(needs)
     room = np.where(fitted, np.maximum(form.b - least, _WARM_FILLED * form.b), np.inf)
     start = scaled_inside(form, np.minimum(start, INSIDE * form.u), room)
     w = form.u[layout.bounded] - start[layout.bounded]
