@@ -97,7 +97,7 @@ def test_patterns_prove_an_optimum_that_chains_do_not(
 def test_a_stop_among_patterns_keeps_the_best(
     pressed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cost, weight, capacity = drawn_assignment("D", 8, 60, 4)
+    cost, weight, capacity = drawn_assignment("E", 8, 60, 4)
     began, seen = [], []
 
     def noted(*given: Any) -> Branched:
@@ -111,7 +111,7 @@ def test_a_stop_among_patterns_keeps_the_best(
         return bool(began)
 
     monkeypatch.setattr(ga, "choose", noted)
-    problem = assignment(111.0 - cost, weight, capacity, maximize=True)
+    problem = assignment(1000.0 - cost, weight, capacity, maximize=True)
     s = wl.solve(problem, engine=QUICK, tolerance=1e-9, time_limit=30.0, on_progress=watch)
     assert len(began) == 1
     assert s.status is Status.INTERRUPTED

@@ -1,6 +1,6 @@
 """HiGHS on some entries of a generalised assignment: relaxed, or whole.
 
-Programs have costs above each task's least, since HiGHS' tolerances are relative to the largest.
+Programs have costs above the tasks' offsets.
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
     task, agent = (k.astype(np.int32) for k in np.nonzero(keep))
     first = None if start is None else (start[task] == agent).astype(np.float64)
     program = _program(tasks, task, agent)
-    asked = above_least(tasks, start, settings)
+    asked = above_offset(tasks, start, settings)
     answer = attempted(lambda: solve_program(program, asked, first), None)
     if answer is None:
         return Branched(None, -np.inf)
-    bound = answer.bound + float(tasks.least.sum())
+    bound = answer.bound + float(tasks.offset.sum())
     if answer.x is None:
         return Branched(None, bound)
     chosen = answer.x > 0.5
     return Branched(assigned(tasks, task[chosen], agent[chosen]), bound)
 
 
-def above_least(tasks: Tasks, start: Ints | None, settings: Settings) -> Settings:
-    """The same absolute gap, relative to the costs above each task's least."""
+def above_offset(tasks: Tasks, start: Ints | None, settings: Settings) -> Settings:
+    """The same absolute gap, relative to the costs above the tasks' offsets."""
     if start is None:
         return settings
-    cost, least = tasks.cost[np.arange(len(start)), start], tasks.least
-    whole, above = abs(float(cost.sum())), abs(float((cost - least).sum()))
+    cost, offset = tasks.cost[np.arange(len(start)), start], tasks.offset
+    whole, above = abs(float(cost.sum())), abs(float((cost - offset).sum()))
     share = settings.tolerance * whole / max(above, 1e-300)
     return replace(settings, tolerance=float(np.clip(share, 1e-12, _LARGEST_GAP)))
 
@@ -128,7 +128,7 @@ def _program(tasks: Tasks, task: Ints, agent: Ints) -> LinearProgram:
         shape=(agents + count, columns),
     )
     return LinearProgram(
-        cost=tasks.cost[task, agent] - tasks.least[task],
+        cost=tasks.cost[task, agent] - tasks.offset[task],
         lower=np.zeros(columns),
         upper=np.ones(columns),
         matrix=sp.csc_array(matrix),

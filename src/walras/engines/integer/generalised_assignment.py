@@ -46,7 +46,9 @@ _MORE = 4  # factor on the entries of a relaxation that has no point
 _RELAXATION_SECONDS = 4e-6  # least seconds of the relaxation for each entry
 _ROUNDING = 1e-5  # of whole costs
 _MORE_PATTERNS = 4  # factor on the number of patterns from program to program
-_PATTERN_SECONDS = 1.0  # least time for a program over patterns
+# least time for a program over patterns, and for each task of its patterns: presolve has no clock
+_PATTERN_SECONDS, _PRESOLVE_SECONDS = 1.0, 2e-5
+_OPEN_SHARE = 0.5  # share of useful entries above which there are too many patterns
 _MANY_USEFUL = 2.5  # useful entries for each task from which HiGHS would not end
 
 
@@ -264,7 +266,7 @@ class _Search:
         """Improve the bound by knapsacks; run HiGHS on patterns and entries, or more chains."""
         price = self._relax()
         keep = self._useful()
-        if price is not None and keep.size > self._rule.small:
+        if price is not None:
             self._choose_patterns(price)
             keep = self._useful()
         if keep.size > self._rule.small and keep.sum() > _MANY_USEFUL * len(keep):
@@ -307,6 +309,8 @@ class _Search:
     def _choose_patterns(self, price: Floats) -> None:
         """Let HiGHS choose among a few listed patterns, then among more."""
         end, most = time.perf_counter() + self._rule.pattern_share * self._left(), 0
+        if np.mean(self._useful()) > _OPEN_SHARE:
+            return
         while not self.done(self._began):
             most = _MORE_PATTERNS * most if most else self._rule.first_patterns
             if end - time.perf_counter() < _PATTERN_SECONDS or most > self._rule.most_patterns:
@@ -314,7 +318,10 @@ class _Search:
             patterns = listed(self._tasks, self._useful(), price, self._next_cost, most, end)
             if patterns is None:
                 continue
-            settings = self._inner(max(0.0, end - time.perf_counter()))
+            left = end - time.perf_counter()
+            if left < _PRESOLVE_SECONDS * len(patterns.task):
+                return
+            settings = self._inner(left)
             found = choose(self._tasks, patterns, self._best, settings)
             wanted = self._next_cost
             if found.agent is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from walras.engines.integer.branching import Branched, above_least, assigned, within
+from walras.engines.integer.branching import Branched, above_offset, assigned, within
 from walras.engines.integer.lagrangian_bound import whole
 from walras.engines.integer.tasks import Tasks
 from walras.kernels import knapsacks as kernel
@@ -27,7 +27,7 @@ from walras.types import Bools, Floats, Ints
 
 _FIRST_SHARE = 1 / 64  # of the gap that the first list covers
 _GROWTH = 1.25  # factor on the slack from list to list
-_PLACES = 40  # largest mean number of tasks of a listed pattern
+_PLACES = 10  # largest mean number of tasks of a listed pattern; HiGHS' presolve is slow beyond
 _ROUNDING = 1e-10  # of the slack, relative to the terms of the bound
 
 
@@ -125,11 +125,11 @@ def choose(tasks: Tasks, patterns: Patterns, start: Ints, settings: Settings) ->
     known = np.arange(len(agent)) >= len(patterns.agent)
     program = _program(tasks, first, task, agent)
     program.upper[: len(patterns.agent)][~_fitting(tasks, patterns)] = 0.0
-    asked = above_least(tasks, start, settings)
+    asked = above_offset(tasks, start, settings)
     answer = attempted(lambda: solve_program(program, asked, known.astype(np.float64)), None)
     if answer is None:
         return Branched(None, -np.inf)
-    bound = min(answer.bound + float(tasks.least.sum()), patterns.reach)
+    bound = min(answer.bound + float(tasks.offset.sum()), patterns.reach)
     if answer.x is None:
         return Branched(None, bound)
     chosen = np.repeat(answer.x > 0.5, np.diff(first))
@@ -139,7 +139,7 @@ def choose(tasks: Tasks, patterns: Patterns, start: Ints, settings: Settings) ->
 def _program(tasks: Tasks, first: Ints, task: Ints, agent: Ints) -> LinearProgram:
     """The program: a row for each agent, then one for each task; a column for each pattern."""
     (count, agents), columns = tasks.cost.shape, len(agent)
-    here, above = np.repeat(np.arange(columns), np.diff(first)), tasks.cost - tasks.least[:, None]
+    here, above = np.repeat(np.arange(columns), np.diff(first)), tasks.cost - tasks.offset[:, None]
     matrix = sp.coo_array(
         (
             np.ones(columns + len(task)),

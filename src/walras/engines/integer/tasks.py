@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from walras.separable.form import Separable, Side, Utility
 from walras.types import Bools, Floats, Ints
 
+_FAR = 1e3  # multiple of the differences of costs at which they are far from zero
 NEVER = 1e9  # cost of a pair that is not allowed, relative to the largest cost
 
 
@@ -39,9 +40,14 @@ class Tasks:
         return np.asarray(self.cost < self.never)
 
     @property
-    def least(self) -> Floats:
-        """(tasks,) least cost of each task."""
-        return np.asarray(self.cost.min(axis=1))
+    def offset(self) -> Floats:
+        """(tasks,) least cost of each task, where costs are far from zero for their differences.
+
+        HiGHS' tolerances are relative to the largest cost. Elsewhere it is 0.
+        """
+        least = np.asarray(self.cost.min(axis=1))
+        apart = np.max((self.cost - least[:, None])[self.allowed], initial=0.0)
+        return least if np.max(np.abs(least), initial=0.0) > _FAR * apart else np.zeros(len(least))
 
 
 def recognised(problem: Separable) -> Tasks | None:
