@@ -9,7 +9,7 @@ POP; by workers, as in Gavel, one job on its best type would be the whole answer
 
 Ours decides every round of six minutes, from its last decision. The others decide rounds of the
 same sequence, evenly spread, and change nothing: the two rules for Gandiva all of them, POP ten
-(``--some 200``: all), DeDe's scheme and the exact solver three (``--few``). The scheme begins cold;
+(``--some 200``: all), DeDe's scheme and the exact solver ``--few`` (three). The scheme begins cold;
 in a second row it decides ``--some`` rounds one after the other, each from its own last answer, as
 the paper has it. Quality of max-min is the least
 rate over its best bound; of proportional fairness it is the geometric mean of the rates over that

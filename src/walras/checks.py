@@ -32,7 +32,9 @@ Place = tuple[int, ...]
 Where = str | Callable[[Place], str]
 
 LARGEST = sys.float_info.max  # as the upper end of a range: any finite number
-_ENDLESS = 2**63 - 1  # as the upper end of a range of whole numbers: no end
+# As the upper end of a range of whole numbers: the largest int64, beyond which a caller has to name
+# an end of its own.
+_ENDLESS = 2**63 - 1
 _EXACT = 2**53  # beyond, a number with a point stands for several whole numbers
 _SHOWN = 60  # characters of a value in a message
 _FEW, _MANY = 5, 20  # names in a message: so many of more than that
@@ -99,7 +101,9 @@ def whole(
     found = _whole(value)
     if found is not None and low <= found <= high:
         return found
-    ends = f"{low:g} to {high:g}" if high < _ENDLESS or (found or 0) > high else f">= {low:g}"
+    ends = f">= {_brief(low)}"
+    if high < _ENDLESS or (found or 0) > high:
+        ends = f"{_brief(low)} to {_brief(high)}"
     raise InputError(
         f"is {shown(value)}",
         where=where,
@@ -187,14 +191,12 @@ def one_of(
     """
     if isinstance(value, str) and value in choices:
         return value
-    some = islice(choices, _COMPARED)
-    near = difflib.get_close_matches(value, some, n=1) if isinstance(value, str) else []
     use = "use one of these names" if len(choices) else "leave it out"
     raise InputError(
         f"there is no {kind} {shown(value)}" if kind else f"is {shown(value)}",
         where=where,
         allowed=few(choices, len(choices) if len(choices) <= _MANY else _FEW) or "none: no names",
-        remedy=remedy or (f"did you mean '{near[0]}'?" if near else use),
+        remedy=remedy or _meant(value, choices, use),
     )
 
 
@@ -497,13 +499,19 @@ def known_keys(given: Iterable[str], known: Collection[str], where: str) -> None
     """
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
             raise InputError(
                 f"has the unknown key '{key}'",
                 where=where,
                 allowed=", ".join(known),
-                remedy=f"did you mean '{near[0]}'?" if near else "leave it out",
+                remedy=_meant(key, known, "leave it out"),
             )
+
+
+def _meant(value: object, known: Collection[str], otherwise: str) -> str:
+    """What to do about a name that is not known: the nearest one, if any is near."""
+    some = islice(known, _COMPARED)
+    near = difflib.get_close_matches(value, some, n=1) if isinstance(value, str) else []
+    return f"did you mean '{near[0]}'?" if near else otherwise
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
@@ -534,9 +542,9 @@ def shown(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def _brief(value: np.generic) -> str:
-    """A number of an array: 1 in place of 1.0 where no digit is lost."""
-    plain = value.item()
+def _brief(value: float | np.generic) -> str:
+    """A number: 1 in place of 1.0 where no digit is lost."""
+    plain = value.item() if isinstance(value, np.generic) else value
     short = f"{plain:g}" if isinstance(plain, float) else ""
     return short if short and float(short) == plain else shown(plain)
 
@@ -558,12 +566,7 @@ def _whole(value: object) -> int | None:
 
 
 def _is_inside(
-    least: float,
-    most: float,
-    low: float,
-    high: float,
-    above: float | None,
-    below: float | None,
+    least: float, most: float, low: float, high: float, above: float | None, below: float | None
 ) -> bool:
     if not (low <= least and most <= high):  # NaN is on no side
         return False
@@ -573,16 +576,12 @@ def _is_inside(
 def _range(low: float, high: float, above: float | None, below: float | None) -> str:
     has_low, has_high = low > -LARGEST, high < LARGEST
     if has_low and has_high and above is None and below is None:
-        return f"{low:g} to {high:g}"
+        return f"{_brief(low)} to {_brief(high)}"
     ends = ["finite"] if high == LARGEST and below is None else []
-    if above is not None:
-        ends.append(f"> {above:g}")
-    elif has_low:
-        ends.append(f">= {low:g}")
-    if below is not None:
-        ends.append(f"< {below:g}")
-    elif has_high:
-        ends.append(f"<= {high:g}")
+    if above is not None or has_low:
+        ends.append(f">= {_brief(low)}" if above is None else f"> {_brief(above)}")
+    if below is not None or has_high:
+        ends.append(f"<= {_brief(high)}" if below is None else f"< {_brief(below)}")
     return " and ".join(ends) or "infinite ones too"
 
 

@@ -41,12 +41,13 @@ def _solved(method: str, problem: Separable, best: float, **how: Any) -> _Row:
 def _margins(problem: Separable, limit: float, why: str) -> Outcome:
     """POP, DeDe's scheme, and ours proved to the quality of the best POP."""
     best = wl.solve(problem, tolerance=1e-6).value
+    engine = wl.engines.ADMM(mode="paper")
+    wl.solve(problem, engine=engine, time_limit=1.0)  # compiles
     pops = [
         _solved(f"POP-{parts}", problem, best, engine=wl.engines.POP(parts=parts))
         for parts in _PARTS
     ]
     pop = max(pops, key=lambda row: row.quality)
-    engine = wl.engines.ADMM(mode="paper")
     scheme = _solved("DeDe's scheme", problem, best, engine=engine, time_limit=limit)
     near = max(1.0 - pop.quality, _CLOSEST)
     ours = _solved("Walras, proved to POP's quality", problem, best, tolerance=near)

@@ -233,14 +233,14 @@ ITEMS = (
         "Max-min over 200 rounds: DeDe .94 in 3 s and .99 in 10 s, DeDe* 3.3 times faster, exact "
         "156 s, POP-4 1.6 times slower, POP-16 .90 in 3.1 s, Gandiva .43 in 1.4 s.",
         "DeDe .99 in 10 s",
-        "python -m benchmarks.simulate dede; wl.policies.dede(), wl.policies.pop(), ...",
+        "python -m benchmarks.simulate dede --some 200; wl.policies.dede(), wl.policies.pop(), ...",
         max_min_rounds,
     ),
     Item(
         "figure 4, seconds",
         "POP-4 has a comparable quality, and is 1.6 times slower than DeDe.",
         "1.6",
-        "python -m benchmarks.simulate dede",
+        "python -m benchmarks.simulate dede --some 200",
         max_min_seconds,
     ),
     Item(
@@ -262,21 +262,21 @@ ITEMS = (
         "Proportional fairness over 200 rounds: DeDe over 1 of exact within 100 s, POP-4 3,053 s, "
         "POP-16 682 s, POP-64 at .31.",
         "exact fails in 5 hours",
-        "python -m benchmarks.simulate dede --objective proportional",
+        "python -m benchmarks.simulate dede --some 200 --objective proportional",
         proportional_rounds,
     ),
     Item(
         "figure 5, seconds",
         "POP-4 takes 3,053 s and POP-16 682 s to the quality that DeDe has in 100 s.",
         "30 and 6.8 times slower",
-        "python -m benchmarks.simulate dede --objective proportional",
+        "python -m benchmarks.simulate dede --some 200 --objective proportional",
         proportional_seconds,
     ),
     Item(
         "figure 5, pop-64",
         "POP-64 has a significantly lower fairness, .31.",
         ".31",
-        "python -m benchmarks.simulate dede --objective proportional",
+        "python -m benchmarks.simulate dede --some 200 --objective proportional",
         coarse_pop,
     ),
     Item(

@@ -223,7 +223,7 @@ def near_best(e: Entries, price: Floats, slack: float, first: Ints, chosen: Ints
         The number of fillings, or -1 if there is no place for all of them.
     """
     count, place, most = 0, 0, len(first) - 1
-    first[0] = 0
+    first[0], held = 0, 0
     took = np.zeros(len(e.used), dtype=np.bool_)
     for i in range(len(e.room)):
         rows, left, profit, r = _fill_rest(e, i, price, slack), e.room[i], 0.0, 0
@@ -233,12 +233,13 @@ def near_best(e: Entries, price: Floats, slack: float, first: Ints, chosen: Ints
                 k = e.used[r]
                 took[r] = e.size[k] <= left
                 if took[r]:
+                    held += 1
                     left -= e.size[k]
                     profit += price[e.task[k]] - e.cost[k]
                 r += 1
                 continue
             if r == rows and profit >= least:
-                if count == most or place + rows > len(chosen):
+                if count == most or place + held > len(chosen):
                     return -1
                 for q in range(rows):
                     if took[q]:
@@ -255,6 +256,7 @@ def near_best(e: Entries, price: Floats, slack: float, first: Ints, chosen: Ints
                 break
             k = e.used[r]
             took[r] = False
+            held -= 1
             left += e.size[k]
             profit -= price[e.task[k]] - e.cost[k]
             r += 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from tests.engines.integer.assignments import every_assignment, stated
 
-from walras.engines.integer.branching import branch, relaxation
+from walras.engines.integer.branching import above_offset, branch, relaxation
 from walras.settings import Settings
 
 
@@ -49,3 +51,20 @@ def test_a_relaxation_without_a_point_is_none() -> None:
     first = np.zeros(tasks.cost.shape, dtype=bool)
     first[:, 0] = True  # all tasks on one agent
     assert relaxation(tasks, first, Settings()) is None
+
+
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-4, 0.05])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_the_gap_of_a_program_is_at_most_what_is_asked(tolerance: float, offset: float) -> None:
+    tasks = stated("C", 3, 6, 7)
+    moved = replace(tasks, cost=tasks.cost + offset)
+    fits, cost = every_assignment(moved)
+    start = fits[np.argmin(cost)].astype(np.int32)
+    asked = above_offset(moved, start, Settings(tolerance)).tolerance
+    if offset == 0.0:
+        assert asked == tolerance
+    else:
+        assert asked <= max(tolerance, 0.01)
+        above = tasks.cost - tasks.cost.min(axis=1, keepdims=True)
+        absolute = asked * above[np.arange(6), start].sum()
+        assert absolute <= tolerance * cost.min() * (1 + 1e-9)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.bank.whole import best_assignment, drawn_assignment
 
 import walras as wl
-from walras.engines.integer import Integer
+from walras.engines.integer import Integer, engine
 from walras.engines.integer import generalised_assignment as ga
 from walras.engines.integer.options import AssignmentSearch
 from walras.kernels import knapsacks
@@ -154,3 +154,46 @@ def raise_unless_solved(problem: Separable, time_limit: float = 10.0) -> None:
     s = wl.solve(problem, engine=ALL_STAGES, time_limit=time_limit)
     if s.status is Status.FAILED:
         raise wl.EngineError(str(s))
+
+
+def test_an_interrupt_before_an_assignment_is_known_begins_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ga.compile_kernels()
+
+    def pressed(*_: object) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(assign, "ascend", pressed)
+    monkeypatch.setattr(engine, "_General", lambda *_: pytest.fail("began another search"))
+    problem = assignment(*drawn_assignment("D", 3, 8, 3))
+    with pytest.raises(KeyboardInterrupt):
+        wl.solve(problem, engine=Integer(exact_entries=0), time_limit=10.0)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 500), offset=st.sampled_from([1e9, 1e12, 1e15]))
+def test_bounds_hold_where_large_costs_cancel(seed: int, offset: float) -> None:
+    cost, weight, capacity = drawn_assignment("C", 3, 6, seed)
+    moved = cost + offset * np.array([1.0, -1.0] * 3)
+    best = best_assignment(cost, weight, 1.3 * capacity)
+    s = wl.solve(assignment(moved, weight, 1.3 * capacity), engine=ALL_STAGES, time_limit=5.0)
+    error = 36 * offset * np.finfo(np.float64).eps
+    assert s.bound <= best + error
+
+
+def test_progress_lines_are_of_the_search_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    cost, weight, capacity = drawn_assignment("D", 5, 40, 2)
+    problem = assignment(1000.0 - cost, weight, capacity, maximize=True)
+    seen: list[float] = []
+
+    def watch(step: wl.Progress) -> bool:
+        seen.append(step.bound)
+        return False
+
+    s = wl.solve(
+        problem, engine=ALL_STAGES, tolerance=1e-9, time_limit=3.0, verbose=True, on_progress=watch
+    )
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.strip()]
+    assert len(lines) > 2
+    assert min(seen) >= s.value - 1e-6  # all are bounds of the largest worth

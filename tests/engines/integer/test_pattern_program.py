@@ -67,9 +67,11 @@ def test_cheaper_assignments_use_listed_patterns_only(
         assert value == pytest.approx(cost.min())
 
 
-def test_too_many_patterns_are_not_listed() -> None:
-    tasks = stated("D", 4, 60, 1, room=1.0)
+@pytest.mark.parametrize("count", [6, 60])  # more than one pattern; and one of too many tasks
+def test_too_many_patterns_are_not_listed(count: int) -> None:
+    tasks = stated("D", 4, count, 1, room=1.0)
     assert patterns_of(tasks, 1e6, 1) is None
+    assert patterns_of(stated("D", 4, 6, 1, room=1.0), 1e6, 4**6) is not None
 
 
 @pytest.mark.parametrize(("kind", "agents"), [("C", 10), ("E", 6)])
@@ -86,6 +88,7 @@ def test_patterns_prove_an_optimum_that_chains_do_not(
         return choose(*given)
 
     monkeypatch.setattr(ga, "choose", counted)
+    monkeypatch.setattr(ga, "branch", lambda *_: pytest.fail("the patterns prove it"))
     s = wl.solve(problem, engine=QUICK, tolerance=1e-9, time_limit=20.0)
     assert calls
     assert exact.status is s.status is Status.OPTIMAL

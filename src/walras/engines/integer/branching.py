@@ -17,7 +17,7 @@ from walras.settings import Settings
 from walras.status import Status
 from walras.types import Bools, Floats, Ints
 
-_LARGEST_GAP = 1e-2  # relative gap of a program at most
+_LARGEST_GAP = 1e-2  # relative gap of a program at most, unless the caller asks for more
 _CAPACITY_ERROR = 1e-9  # relative and absolute excess over a capacity that HiGHS may have
 
 
@@ -61,13 +61,14 @@ def branch(tasks: Tasks, keep: Bools, start: Ints | None, settings: Settings) ->
 
 
 def above_offset(tasks: Tasks, start: Ints | None, settings: Settings) -> Settings:
-    """The same absolute gap, relative to the costs above the tasks' offsets."""
+    """The same absolute gap, relative to the costs above the tasks' offsets, or a smaller one."""
     if start is None:
         return settings
     cost, offset = tasks.cost[np.arange(len(start)), start], tasks.offset
     whole, above = abs(float(cost.sum())), abs(float((cost - offset).sum()))
     share = settings.tolerance * whole / max(above, 1e-300)
-    return replace(settings, tolerance=float(np.clip(share, 1e-12, _LARGEST_GAP)))
+    largest = max(settings.tolerance, _LARGEST_GAP)
+    return replace(settings, tolerance=float(np.clip(share, 1e-12, largest)))
 
 
 def assigned(tasks: Tasks, task: Ints, agent: Ints) -> Ints | None:

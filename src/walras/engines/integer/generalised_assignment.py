@@ -73,10 +73,12 @@ def assign(
     try:
         search.run()
         if not search.done(began):
+            message = "ejection chains, then knapsacks, patterns and HiGHS"
             search.prove()
-            message = "ejection chains, HiGHS on the entries left"
         search.find_any()
     except KeyboardInterrupt:
+        if not search.known:
+            raise
         search.stop()
     return search.iterate(time.perf_counter() - began, message)
 
@@ -117,7 +119,9 @@ class _Search:
         # bounds of assignments that use a single entry
         self._raised = np.full(tasks.cost.shape, -np.inf)
         steps = tasks.cost[tasks.allowed]
-        self._whole = bool(np.all(steps == np.round(steps)))
+        # Sums of whole costs are whole only where their rounding stays far below one.
+        digits = len(tasks.cost) * np.max(np.abs(steps), initial=0.0) * np.finfo(np.float64).eps
+        self._whole = bool(np.all(steps == np.round(steps)) and digits < 0.01 * _ROUNDING)
 
     def run(self) -> None:
         """Find prices, then take chains, until the search's time ends or the bound is reached."""
@@ -125,7 +129,7 @@ class _Search:
         self._ascend(self._first_steps(), self._greedy(t.cost))
         self._greedy(t.cost + self._price * t.weight)
         self._note()
-        if self._closed or self._stopped or (self._known and self.done(self._began)):
+        if self._closed or self._stopped or (self.known and self.done(self._began)):
             return
         first = self._relaxation()
         seed, threads = self._options.seed, self._settings.workers
@@ -155,7 +159,9 @@ class _Search:
         end = time.perf_counter() + left
         while few < _MORE * t.cost.shape[1] and left > _RELAXATION_SECONDS * t.cost.size:
             seconds = None if limit is None else left
-            settings = replace(self._settings, time_limit=seconds, start=None, on_progress=None)
+            settings = replace(
+                self._settings, time_limit=seconds, start=None, on_progress=None, verbose=False
+            )
             found = relaxation(t, likely(reduced, few), settings)
             if found is not None:
                 agent, price = found
@@ -171,7 +177,7 @@ class _Search:
         """Take chains until an assignment is known; without one there is no answer."""
         end, count = self._began + _FIRST_SECONDS, 1
         for _ in range(_FIRST_ROUNDS):
-            if self._known or self._stopped or time.perf_counter() > end:
+            if self.known or self._stopped or time.perf_counter() > end:
                 return
             self._best_cost = self._chains.step(self._best, self._best_cost, count)
             self._note()
@@ -246,7 +252,7 @@ class _Search:
         return self._closed
 
     @property
-    def _known(self) -> bool:
+    def known(self) -> bool:
         """Whether an assignment within the capacities is known."""
         return bool(np.isfinite(self._best_cost))
 
@@ -260,7 +266,7 @@ class _Search:
         """Whether the gap is within the tolerance."""
         gap = self._best_cost - self.rounded()
         small = gap <= self._settings.tolerance * max(abs(self._best_cost), 1e-12)
-        return bool(self._known and small)
+        return bool(self.known and small)
 
     def prove(self) -> None:
         """Improve the bound by knapsacks; run HiGHS on patterns and entries, or more chains."""
@@ -295,7 +301,7 @@ class _Search:
         price = reduced.min(axis=1)
         self._raised = self._bound + reduced - price[:, None]
         useful = self._useful()
-        if not self._known or useful.sum() > self._rule.large:
+        if not self.known or useful.sum() > self._rule.large:
             return None
         end = time.perf_counter() + min(self._rule.knapsack_share * self._limit, self._left())
         found = relax(
@@ -334,18 +340,18 @@ class _Search:
     def _useful(self) -> Bools:
         """(tasks, agents) True on entries of the best assignment and of possibly better ones."""
         keep = (self._raised <= self._next_cost) & self._tasks.allowed
-        if self._known:
+        if self.known:
             keep[np.arange(len(keep)), self._best] = True
         return np.asarray(keep)
 
     def find_any(self) -> None:
         """Let HiGHS look for an assignment if none is known."""
-        if not self._known and not self._stopped:
+        if not self.known and not self._stopped:
             self._branch(self._tasks.allowed, _FIRST_SECONDS)
 
     def _branch(self, keep: Bools, seconds: float) -> float:
         """Run HiGHS on some entries from the best assignment; return its bound."""
-        start = self._best if self._known else None
+        start = self._best if self.known else None
         found = branch(self._tasks, keep, start, self._inner(seconds))
         if found.agent is not None:
             self._take(found.agent)
@@ -366,7 +372,9 @@ class _Search:
         """Settings of a program within the search, which may be stopped there, too."""
         watched = self._settings.on_progress is not None
         watch = (lambda step: self._asks()) if watched else None
-        return replace(self._settings, time_limit=seconds, start=None, on_progress=watch)
+        return replace(
+            self._settings, time_limit=seconds, start=None, on_progress=watch, verbose=False
+        )
 
     def _asks(self) -> bool:
         """Show the search's own progress to the caller; return whether it is to stop."""
@@ -396,7 +404,7 @@ class _Search:
         status = Status.INTERRUPTED if self._stopped else Status.LIMIT
         if self._closed:
             status = Status.OPTIMAL
-        if not self._known:
+        if not self.known:
             status = Status.FAILED
         return Iterate(
             x=x,

@@ -34,7 +34,7 @@ class FeasibilityPump(OptionGroup):
 
 @dataclass(frozen=True, repr=False)
 class AssignmentSearch(OptionGroup):
-    """The search for assignments: prices, ejection chains, knapsacks, and HiGHS on useful entries.
+    """The search for assignments: prices, ejection chains, knapsacks, patterns, HiGHS on the rest.
 
     Shares are of the time limit. An *entry* is a pair of a task and an agent.
 
@@ -56,9 +56,9 @@ class AssignmentSearch(OptionGroup):
         search_share: Share for prices and the first chains, 0 to 1.
         knapsack_share: Share for the bound by knapsacks, 0 to 1.
         pattern_share: Share of the time then left for programs over listed patterns, 0 to 1.
-        first_patterns: Patterns of the first such program, 1 or more; each later one has four times
-            as many.
-        most_patterns: Patterns of the last such program, 0 or more.
+        first_patterns: Patterns of the first such program at most, 1 or more; each later one may
+            have four times as many.
+        most_patterns: Patterns of the last such program at most, 0 or more.
 
     Raises:
         InputError: An option is outside its range.

@@ -63,7 +63,7 @@ def listed(
     most: int,
     deadline: float = np.inf,
 ) -> Patterns | None:
-    """The patterns of the largest slack up to ``target - L`` of which there are at most ``most``.
+    """At most ``most`` patterns: all up to a slack, which grows by steps to ``target - L``.
 
     Args:
         tasks: The assignment.
@@ -74,7 +74,8 @@ def listed(
         deadline: ``time.perf_counter`` value from which no longer list is begun.
 
     Returns:
-        The patterns, or None if even a small part of the gap has too many.
+        The patterns of the last step that has few enough, or None if the first has too many or no
+        time is left.
     """
     size, room = whole(tasks.weight, tasks.capacity)
     entries, agent = kernel.make_entries(tasks.cost, size, room, keep)

@@ -263,6 +263,7 @@ def warm_start(
     # Columns that begin above zero would overfill rows that were full, and a failed link's flow the
     # others; from such a point steps are short. Where other rows need the columns they stay.
     needs = ~packing & (form.kind != EMPTY) & ~np.any(form.border != 0, axis=1)
+    needs &= np.diff(form.matrix.indptr) > 0
     fitted = packing & ~np.any(needs)
     room = np.where(fitted, np.maximum(form.b - least, _WARM_FILLED * form.b), np.inf)
     start = scaled_inside(form, np.minimum(start, INSIDE * form.u), room)

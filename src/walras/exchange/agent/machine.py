@@ -1,7 +1,7 @@
 """The agent as a state machine: no socket, no clock, no process; what to do comes out as actions.
 
 The driver carries actions out in order, each before the next: a record of the journal is durable
-before what follows it. Source: ``design/exchange.md``, 3.4.
+before what follows it. See ``docs/explanation/exchange.md``, one message.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The requests that the dispatcher makes of a Kubernetes API server, as data.
 
-Kueue's facts: kubernetes-sigs/kueue, API ``kueue.x-k8s.io/v1beta2``; see ``design/exchange.md``,
-1.4. One file, so that the rights in ``deploy/kueue/dispatcher.yaml`` can be checked against it.
+Kueue's facts: kubernetes-sigs/kueue, API ``kueue.x-k8s.io/v1beta2``; see
+``docs/howto/exchange_kueue.md``. One file, so that the rights in ``deploy/kueue/dispatcher.yaml``
+can be checked against it.
 """
 
 from __future__ import annotations

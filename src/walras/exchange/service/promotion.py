@@ -3,8 +3,7 @@
 Both are asked about the same runs, which the candidate was not trained on. Each run weighs the
 inverse of the chance with which its cluster was drawn, one where nothing was drawn. The runs are
 looked at when there are 200, 400, 800, … of them, and never between: each look spends half of what
-is left of the error that is allowed, so that looking often promotes no noise. Source:
-``design/exchange.md``, 3.6.
+is left of the error that is allowed, so that looking often promotes no noise.
 """
 
 from __future__ import annotations

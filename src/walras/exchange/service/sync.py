@@ -2,7 +2,8 @@
 
 An agent lists what runs and what has ended; the service renews the leases of what is listed and
 current, says what to stop, repeats grants that are not listed yet, takes back what a former life of
-the agent held, and grants offers up to the free slots. Source: ``design/exchange.md``, 3.4.
+the agent held, and grants offers up to the free slots. See
+``docs/explanation/exchange.md``, one message.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 A provider is distrusted below ten valid results in a row: each is audited. Then one in twenty is,
 or more while there are few. A result that audits contradict starts the count anew, and nothing
-of the provider's runs is learned from or confirmed. Sources: BOINC's adaptive replication;
-``design/exchange.md``, 3.7. What runs a result again is :mod:`walras.exchange.service.audits`.
+of the provider's runs is learned from or confirmed. Source: BOINC's adaptive replication; see
+``docs/explanation/exchange.md``, providers that lie. What runs a result again is
+:mod:`walras.exchange.service.audits`.
 """
 
 from __future__ import annotations

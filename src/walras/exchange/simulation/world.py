@@ -1,7 +1,8 @@
 """One schedule of the exchange from a seed, with faults, and the invariants that must hold.
 
 The service's transactions and the agents' machines are those that run in earnest; the world gives
-them time, messages and processes. Source: ``design/exchange.md``, 3.9.
+them time, messages and processes. See ``docs/explanation/exchange.md``,
+what is promised.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ class Scale:
     Attributes:
         tasks: Tasks that clients submit.
         agents: Agents, one a cluster.
-        slots: Slots of each cluster.
+        slots: Slots of each cluster, 2 or more: a fifth of the tasks need two.
         quiet: Time at which faults stop, seconds.
         end: Time by which everything must have ended.
         every: Seconds between rounds.
-        audits: Share of the schedules in which providers lie, and results are audited.
+        audits: Share of the schedules in which providers lie, and results are audited. These
+            have as many agents as providers, and four times as long to end.
     """
 
     tasks: int = 4

@@ -40,7 +40,7 @@ class Settings:
         for field in fields(self):
             checks.setting(self, field.name, 1, 2**40 - 1, integer=True)
         words = ": at least 4 heartbeats, better 4 diameters"
-        checks.whole(self.lease, "setting lease", 4 * self.heartbeat, 2**40, words=words)
+        checks.whole(self.lease, "setting lease", 4 * self.heartbeat, 2**40 - 1, words=words)
 
     @classmethod
     @renamed_keywords(beat="heartbeat")

@@ -41,7 +41,7 @@ def decide(
     under the mean chance of success, within slots, labels, quotas and the bounds on providers. The
     plan is checked independently and explained. Where no plan is found so, it is a ``fallback``:
     the best plan in time, a floor with a price, each task on its quickest free cluster, or the
-    last plan. Source: ``design/exchange.md``, 3.3.
+    last plan.
 
     Args:
         snapshot: What is decided from.
