@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -13,7 +14,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
-    command_line()
+    try:
+        command_line()
+    finally:
+        gc.freeze()  # everything goes with the process: to collect it first takes up to a second
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 from walras.cli import demo as demo_module
 from walras.cli.common.progress import Stages
+from walras.cli.common.streams import put
 from walras.cli.main import app
 from walras.demo import learning as act_learning
 from walras.demo import network as act_last
@@ -181,6 +182,14 @@ def test_bad_options(tmp_path: Path) -> None:
         error = run(tmp_path, *options).exception
         assert isinstance(error, InputError)
         assert error.remedy
+
+
+def test_results_are_out_before_the_report_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("walras.demo.page.write_page", lambda *_: put("drawn"))
+    said = run(tmp_path, "--jobs", "20", "--large", "0").stdout
+    assert said.index("equal share") < said.index("drawn") < said.index("Report:")
 
 
 def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:

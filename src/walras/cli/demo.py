@@ -109,6 +109,13 @@ def demo(
         found = run(settings, rounds, stages)
     record = to_json(found.record())
     write_text(report.with_name("run.json"), record + "\n", "choose another --report PATH")
+    if output is Format.TABLE:
+        _print(found)
+    elif output is Format.JSON:
+        put(record)
+    elif found.rounds:  # else stopped before the first round
+        emit(scheduling.table(found.rounds[0]), output)
+    sys.stdout.flush()  # to read while the figures are drawn
     written = can_draw()
     if written:
         # Imported here: matplotlib is an optional extra and takes half a second.
@@ -116,11 +123,8 @@ def demo(
 
         write_page(found, report)
     if output is Format.TABLE:
-        _print(found, str(report) if written else "", report.with_name("run.json"))
-    elif output is Format.JSON:
-        put(record)
-    elif found.rounds:  # else stopped before the first round
-        emit(scheduling.table(found.rounds[0]), output)
+        put(f"\n{f'Report: {report}' if written else _WITHOUT_PLOT}")
+        put(f"Record: {report.with_name('run.json')}")
     if written and (sys.stdout.isatty() if show is None else show):
         webbrowser.open(report.resolve().as_uri())
     raise typer.Exit(ExitCode.INTERRUPTED if interrupt.asked else _code(found))
@@ -177,11 +181,11 @@ def _code(found: Demo) -> ExitCode:
     return next((code for code in codes if code is not ExitCode.OK), ExitCode.OK)
 
 
-def _print(found: Demo, report: str, record: Path) -> None:
+def _print(found: Demo) -> None:
     """The summary first, then each section's tables."""
     for line in summary(found):
         put(line)
-    put(f"{f'Report: {report}' if report else _WITHOUT_PLOT}\nRecord: {record}\n")
+    put("")
     if found.placement is not None:
         _print_placement(found.placement)
     for comparison in found.rounds:
