@@ -2,7 +2,7 @@
 
 Few types and very many jobs (``benchmarks.few_types``), traffic with known optima
 (``benchmarks.traffic_sequence``), and machines with GPUs (``benchmarks.placement``). Each row has
-its version, its day and its machine in ``benchmarks/results``.
+its day and its machine in ``benchmarks/results``, and since 2026-11-29 our version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def jobs(frame: pd.DataFrame | None) -> str:
-    """Price discovery's instance: value, gap, CPU seconds beside those of plain passes."""
+    """Price discovery's instance: value, gap, seconds, and CPU seconds beside those of passes."""
     if frame is None:
         return "Not measured yet.\n"
     rows = []
@@ -36,7 +36,7 @@ def jobs(frame: pd.DataFrame | None) -> str:
         value = f"{row['value']:.6f}"
         if (row["objective"], row["types"]) == ("proportional-fairness", 4):
             value += f" (theirs {few_types.PUBLISHED:.6f})"
-        passes = row["solve_cpu_s"] / row["evaluations_cpu_s"]
+        read, passed = (row["solve_cpu_s"] / row[f"{of}_cpu_s"] for of in ("reads", "evaluations"))
         rows.append(
             (
                 row["objective"],
@@ -45,17 +45,20 @@ def jobs(frame: pd.DataFrame | None) -> str:
                 value,
                 f"{row['gap']:.1e}",
                 f"{row['solve_cpu_s']:.1f}",
-                f"{row['reads_cpu_s']:.2f}",
-                f"{row['evaluations_cpu_s']:.1f}",
-                f"{passes:.1f} ({'within' if passes <= _PASSES else 'over'} {_PASSES:g})",
+                f"{row['clock_s']:.1f}",
+                *(f"{passes:.1f} ({_side(passes)} {_PASSES:g})" for passes in (passed, read)),
                 f"{row['memory_arrays']:.1f}",
             )
         )
     columns = (
-        *("objective", "types x jobs", "version", "value", "gap", "CPU s"),
-        *("20 sums over X", "20 passes of the dual", "solve over 20 passes", "arrays of X"),
+        *("objective", "types x jobs", "version", "value", "gap", "CPU s", "clock s"),
+        *("over 20 passes of the dual", "over 20 sums over X", "arrays beside X"),
     )
     return table(columns, rows)
+
+
+def _side(passes: float) -> str:
+    return "within" if passes <= _PASSES else "over"
 
 
 def sequences(utilisation: pd.DataFrame | None, total: pd.DataFrame | None) -> str:
@@ -130,9 +133,12 @@ def batches(batch: pd.DataFrame | None, scale: pd.DataFrame | None) -> str:
                     f"{row['bound']:,.1f}",
                     f"{row['gap %']:.2f}",
                     f"{row['CPU s']:.0f}",
+                    f"{row['seconds']:.0f}",
                 )
             )
-    return table(("case", "nodes x tasks", "GPUs allocated", "bound", "gap %", "CPU s"), rows)
+    return table(
+        ("case", "nodes x tasks", "GPUs allocated", "bound", "gap %", "CPU s", "clock s"), rows
+    )
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from benchmarks.machine import machine
 from benchmarks.store import Record, only_writer, read_lines, write_lines
 
 HERE = Path(__file__).parent
-_STUDY, _ORIGIN = "study", ("measured", "machine")
+_STUDY, _ORIGIN = "study", ("measured", "machine", "walras")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Tables:
 
     @property
     def records(self) -> Path:
-        """The JSON-lines file: one line a row, with the study's name, the day and the machine."""
+        """The JSON-lines file: one line a row, with the study's name, day, machine, version."""
         return self.root / "results" / f"{self.family}.jsonl"
 
     def picture(self, study: str) -> Path:
@@ -87,10 +88,11 @@ class Tables:
             write_lines(self.records, sorted(lines, key=lambda line: str(line[_STUDY])))
 
 
-def _origin() -> tuple[str, str]:
-    """The day and the machine of a measurement that is made now."""
+def _origin() -> tuple[str, str, str]:
+    """Day, machine and our version of a measurement that is made now."""
     here = machine()
-    return datetime.now(UTC).date().isoformat(), f"{here['cpu']}, {here['cores']} cores"
+    day, computer = datetime.now(UTC).date().isoformat(), f"{here['cpu']}, {here['cores']} cores"
+    return day, computer, version("walras")
 
 
 def _name(line: Record, cell: Sequence[str]) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ SPEC = Spec("heterogeneous", 456, 2000, churn=0.01)
 SMALL = Spec("heterogeneous", 50, 300, churn=0.01)
 MUCH = Spec("heterogeneous", 456, 2000, churn=0.2)
 TURNS = 15  # of warm and cold: half a second each, in which the machine changes its speed
-AT_MOST = {SPEC: 0.5, MUCH: 1.2}  # of the cold time; where much is new a start is to cost little
+AT_MOST = {SPEC: 0.25, MUCH: 0.7}  # of the cold time
 
 
 def cells() -> tuple[Cell, ...]:
@@ -43,7 +43,7 @@ def cells() -> tuple[Cell, ...]:
 
 
 def targets(records: Records) -> Sequence[Target]:
-    """Half the cold time where few jobs are new, hardly more than it where many are."""
+    """A part of the cold time, small where few jobs are new."""
     return [_target(records, spec, objective) for spec in AT_MOST for objective in OBJECTIVES]
 
 

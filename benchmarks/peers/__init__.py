@@ -68,6 +68,12 @@ def _walras(label: str, function: str, **options: object) -> Method:
     return Method(label, f"benchmarks.peers.{function}", options, packages=packages, device=device)
 
 
+def _highs_beside(label: str, function: str, **options: object) -> Method:
+    """HiGHS on a program that a function of ours states."""
+    packages = ("highspy", "walras", "numpy", "scipy")
+    return Method(label, f"benchmarks.peers.{function}", options, packages=packages)
+
+
 def _first_order(label: str, **options: object) -> Method:
     """The first-order engine, asked for 1 %."""
     return _walras(label, "walras_engine:solve", engine="admm", tolerance=1e-2, **options)
@@ -82,7 +88,7 @@ def _predict(label: str, packages: tuple[str, ...] = (), **options: object) -> M
 def _ablation(label: str, method: str, function: str, *packages: str) -> Method:
     """A loss of the linear ablation."""
     target = f"benchmarks.peers.linear_ablation:{function}"
-    return Method(label, target, {"method": method}, packages=("torch", "numpy", *packages))
+    return Method(label, target, {"method": method}, packages=(*packages, "torch", "numpy"))
 
 
 def _cvxpylayers(label: str, way: str, *packages: str) -> Method:
@@ -175,7 +181,7 @@ METHODS: dict[str, Method] = {
     "estore": _walras("E-Store greedy", "rebalancing:estore"),
     "rebalance-pop-4": _walras("POP-4, plain program", "rebalancing:pop", parts=4),
     "rebalance-pop-16": _walras("POP-16, plain program", "rebalancing:pop", parts=16),
-    "rebalance-plain": _walras("HiGHS, plain program", "rebalancing:plain"),
+    "rebalance-plain": _highs_beside("HiGHS, plain program", "rebalancing:plain"),
     **{
         f"walras-assign-{seconds}": _walras(
             f"Walras, {seconds} s", "assigning:walras", seconds=float(seconds)
@@ -183,7 +189,7 @@ METHODS: dict[str, Method] = {
         for seconds in (1, 10, 60)
     },
     **{
-        f"highs-assign-{seconds}": _walras(
+        f"highs-assign-{seconds}": _highs_beside(
             f"HiGHS, {seconds} s", "assigning:highs", seconds=float(seconds)
         )
         for seconds in (1, 10, 60)

@@ -22,6 +22,7 @@ def test_jobs_stand_beside_the_published_value_and_the_passes() -> None:
         "value": -0.8098409,
         "gap": 5e-7,
         "solve_cpu_s": 9.0,
+        "clock_s": 4.75,
         "reads_cpu_s": 0.5,
         "evaluations_cpu_s": 2.0,
         "memory_arrays": 2.9,
@@ -30,7 +31,7 @@ def test_jobs_stand_beside_the_published_value_and_the_passes() -> None:
         "\n"
     )[2:4]
     assert "-0.809841 (theirs -0.810638)" in slow
-    assert "4.5 (over 3)" in slow
+    assert "| 9.0 | 4.8 | 4.5 (over 3) | 18.0 (over 3) | 2.9 |" in slow
     assert "theirs" not in quick
     assert "2.0 (within 3)" in quick
 
