@@ -78,16 +78,16 @@ def test_rows_that_stay_keep_their_date_and_machine(
 ) -> None:
     tables = Tables("toys", tmp_path)
     frame = pd.DataFrame({"method": ["b", "a"], "seed": [0, 0], "gap": [0.1234, 2.0]})
-    monkeypatch.setattr("benchmarks.tables._origin", lambda: ("2020-01-01", "an old one"))
+    monkeypatch.setattr("benchmarks.tables._origin", lambda: ("2020-01-01", "an old one", "1"))
     tables.write("one", frame, cell=("method", "seed"))
-    monkeypatch.setattr("benchmarks.tables._origin", lambda: ("2021-01-01", "a new one"))
+    monkeypatch.setattr("benchmarks.tables._origin", lambda: ("2021-01-01", "a new one", "2"))
     more = pd.DataFrame({"method": ["c", "a"], "seed": [0, 0], "gap": [3.0, 4.0]})
     tables.write("one", more, digits=2, cell=("method", "seed"))
     kept = [tuple(line.values()) for line in read_lines(tables.records)]
     assert kept == [
-        ("one", "a", 0, 4.0, "2021-01-01", "a new one"),
-        ("one", "b", 0, 0.1234, "2020-01-01", "an old one"),
-        ("one", "c", 0, 3.0, "2021-01-01", "a new one"),
+        ("one", "a", 0, 4.0, "2021-01-01", "a new one", "2"),
+        ("one", "b", 0, 0.1234, "2020-01-01", "an old one", "1"),
+        ("one", "c", 0, 3.0, "2021-01-01", "a new one", "2"),
     ]
     found = tables.read("one")
     assert found is not None
