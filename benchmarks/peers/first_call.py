@@ -154,7 +154,7 @@ def _sequences(network: te.Network) -> None:
 
 
 def _first_match(instance: Instance) -> None:
-    times = 1.0 / np.tile(instance.throughput[:3], 2).clip(0.1)
+    times = 1.0 / instance.throughput[:3].clip(0.1)
     wl.matching.match(times, np.full(times.shape, 0.9), min_success=0.8)
 
 
