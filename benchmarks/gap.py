@@ -141,7 +141,7 @@ def page(rows: pd.DataFrame | None) -> str:
     parts = [
         f"{made}; {rows['threads'].max()} threads. `limit` is in seconds. Means over files of a",
         "type, in percent above the best known cost; a bound below it is negative. A dash says",
-        "that a method found no assignment on one of the files.\n",
+        "that a method found no assignment on one of the files, or did not run with that limit.\n",
         _markdown(means(rows), "{:.4f}"),
     ]
     for limit in sorted(rows["limit"].unique()):
