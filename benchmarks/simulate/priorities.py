@@ -9,12 +9,9 @@ jobs has some 25 levels, so that ten of them are not enough.
 At 1.8 jobs an hour it is .2 % off blind to speeds; by speed, times of low priority are 14.5 %
 longer than published, and those of high priority 2.1 %: the levels above the least count there.
 
-All levels take seven minutes of a core a seed by speed, so that they are kept for seed 0 alone
-(``--seeds 1``). Beside one level of the same seed, times of low priority are 9 % shorter so, and
-those of high priority 2 %; with ten levels (``ten levels``) 8 and 2 %. That times of high priority
-are then 13 % shorter than the published mean over three seeds is the seed's: with one level, too,
-seed 0 is 12 % below that mean by speed, and 15 % blind. Where levels change as much with the other
-seeds, all levels come to +.5 % for high priority and +3.9 % for low.
+All levels by speed take seven minutes of a core a seed. Over three seeds they are .4 % off for high
+priority and .9 % for low. A seed alone says little: seed 0 is 13 % below the published mean of high
+priority, the two others 7 and 8 % above it. Ten levels (``ten levels``) were run with seed 0 alone.
 """
 
 from __future__ import annotations
