@@ -7,7 +7,8 @@
 Files: types C, D and E of Chu and Beasley (1997) and of Yagiura, Ibaraki and Glover (2004), in the
 folder ``gap`` of ``$WALRAS_DATA``, with ``best_known.csv``. Without names all files run. A row has
 the cost, recomputed from the assignment, its distance from the best known cost in percent, the
-method's bound, CPU seconds of all threads, and seconds of the clock from the arrays to the answer.
+method's bound, CPU seconds of all threads, seconds of the clock from the arrays to the answer, and
+the most memory that the process held in between.
 CP-SAT needs ``ortools``.
 ``--keep`` keeps each row as soon as it is there, in place of an older one, and writes the page that
 the documentation includes; ``--page`` writes it again from the kept rows. The search was tuned on
@@ -32,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 import walras as wl
+from benchmarks import memory
 from benchmarks.assigning import OBJECTIVE, AssignInstance, judge_assign
 from benchmarks.peers import assigning, cp_sat
 from benchmarks.problem import Budget, Outcome
@@ -83,6 +85,7 @@ def version(method: str) -> str:
 def measured(name: str, method: str, seconds: float, threads: int) -> dict[str, Any]:
     """Run one method on one file."""
     instance, known = read(name), best_known()[name]
+    memory.reset_peak()
     cpu = time.process_time()
     found = METHODS[method](instance, OBJECTIVE, Budget(threads), seconds=seconds)
     cpu = time.process_time() - cpu
@@ -102,6 +105,7 @@ def measured(name: str, method: str, seconds: float, threads: int) -> dict[str, 
         "bound": bound if np.isfinite(bound) else None,
         "cpu_seconds": round(found.numbers.get("cpu_seconds", cpu), 2),
         "seconds": round(found.build + found.solve, 2),
+        "peak_mebibytes": found.numbers.get("peak_mebibytes", memory.peak_mebibytes()),
     }
 
 

@@ -15,12 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import memory
 from benchmarks.flow import read_instance, with_previous
 from benchmarks.peers import METHODS
 from benchmarks.problem import Budget, Outcome
-
-_STATUS = Path("/proc/self/status")
-_RESET = Path("/proc/self/clear_refs")
 
 
 def main(folder: Path) -> None:
@@ -36,9 +34,9 @@ def main(folder: Path) -> None:
     _record(folder, {"event": "ready", "versions": _versions(method.packages)})
     for run, _ in enumerate(sys.stdin):
         date = datetime.now(UTC).isoformat(timespec="seconds")
-        before = _reset_peak()
+        before = memory.reset_peak()
         outcome = method.run(instance, request["objective"], budget)
-        peak = _memory("VmHWM:")
+        peak = memory.peak()
         if run == 0 and outcome.x is not None:
             np.save(folder / "x.npy", outcome.x)
             if outcome.prices is not None:
@@ -69,21 +67,6 @@ def _versions(packages: tuple[str, ...]) -> dict[str, str]:
 def _record(folder: Path, event: dict[str, object]) -> None:
     with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(event) + "\n")
-
-
-def _memory(label: str) -> int | None:
-    """Bytes of a line of the process' status, None where the system has no such file."""
-    if not _STATUS.exists():
-        return None
-    line = next(t for t in _STATUS.read_text().splitlines() if t.startswith(label))
-    return 1024 * int(line.split()[1])
-
-
-def _reset_peak() -> int | None:
-    """Start the peak of resident memory anew; resident bytes now."""
-    if _RESET.exists():
-        _RESET.write_text("5")
-    return _memory("VmRSS:")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ cvxpy, the order of files, and lists of what was not run and of what took long.
 from __future__ import annotations
 
 import gc
+import logging
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,6 +35,21 @@ gc.disable()  # until all tests are collected: what is imported and collected st
 NOT_RUN = pytest.StashKey[list[str]]()
 LONGEST = Path(__file__).with_name("longest.txt").read_text(encoding="utf-8").split()
 _LONG_RUN = 300.0  # seconds of tests from which a run lists the files that took longest
+
+
+@pytest.fixture(autouse=True)
+def logs_of_one_test() -> Iterator[None]:
+    """What listens to our logs, and how much they say, is the same before each test: a service or
+    ``verbose`` of another test leaves nothing."""
+    loggers = [logging.getLogger(name) for name in ("walras", "uvicorn", "alembic")]
+    before = [(log.handlers, log.propagate, log.level) for log in loggers]
+    for log in loggers:
+        log.handlers, log.propagate = [], True
+        log.setLevel(logging.NOTSET)
+    yield
+    for log, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        log.handlers, log.propagate = handlers, propagate
+        log.setLevel(level)
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -133,17 +133,7 @@ def test_a_looser_tolerance_takes_fewer_steps() -> None:
     assert steps[0] < steps[1] < steps[2]
 
 
-@pytest.fixture
-def quiet_log() -> Iterator[logging.Logger]:
-    log = logging.getLogger("walras")
-    handlers, level = list(log.handlers), log.level
-    yield log
-    log.handlers[:], log.level = handlers, level
-
-
-def test_verbose_logs_one_line_a_step(
-    caplog: pytest.LogCaptureFixture, quiet_log: logging.Logger
-) -> None:
+def test_verbose_logs_one_line_a_step(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="walras"):
         s = wl.solve(cs.max_min(*cluster(2)), engine="interior", verbose=True, threads=1)
     assert sum("gap" in line for line in caplog.messages) == len(s.history)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import memory
 from benchmarks.assigning import AssignInstance
 from benchmarks.problem import Budget, Outcome
 
@@ -23,7 +24,7 @@ _LEAST_SECONDS = 0.05  # for the solver, however long the statement took
 
 
 def cp_sat(instance: AssignInstance, objective: str, budget: Budget, *, seconds: float) -> Outcome:
-    """Run CP-SAT; ``numbers`` has its bound and the CPU seconds of statement and solution."""
+    """Run CP-SAT; ``numbers`` has its bound and what statement and solution took."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "instance.npz"
         instance.save(file)
@@ -33,6 +34,7 @@ def cp_sat(instance: AssignInstance, objective: str, budget: Budget, *, seconds:
     found = json.loads(done.stdout)
     agent = None if found["agent"] is None else np.array(found["agent"], dtype=float)
     numbers = {"bound": found["bound"], "cpu_seconds": found["cpu_seconds"]}
+    numbers["peak_mebibytes"] = found["peak_mebibytes"]
     return Outcome(agent, found["build"], found["solve"], found["status"], numbers=numbers)
 
 
@@ -64,6 +66,7 @@ def solve(instance: AssignInstance, seconds: float, threads: int) -> dict[str, o
         "build": built - start,
         "solve": time.perf_counter() - built,
         "cpu_seconds": time.process_time() - cpu,
+        "peak_mebibytes": memory.peak_mebibytes(),
         "status": solver.status_name(status),
     }
 

@@ -182,11 +182,11 @@ def test_bounds_hold_where_large_costs_cancel(seed: int, offset: float) -> None:
     assert s.bound <= best + error
 
 
-def test_progress_lines_are_of_the_search_alone(capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_lines_are_of_the_search_alone(caplog: pytest.LogCaptureFixture) -> None:
     cost, weight, capacity = drawn_assignment("D", 5, 40, 2)
     problem = assignment(1000.0 - cost, weight, capacity, maximize=True)
     s = wl.solve(problem, engine=ALL_STAGES, tolerance=1e-9, time_limit=3.0, verbose=True)
-    lines = [line for line in capfd.readouterr().err.splitlines() if " bound " in line]
+    lines = [line for line in caplog.messages if " bound " in line]
     bounds = [float(line.split(" bound ")[1].split()[0]) for line in lines]
     assert len(bounds) > 2
     assert min(bounds) >= s.value - 1e-6  # all are bounds of the largest worth

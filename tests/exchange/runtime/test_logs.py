@@ -16,24 +16,6 @@ def stream() -> io.StringIO:
     return io.StringIO()
 
 
-@pytest.fixture(autouse=True)
-def _as_before(stream: io.StringIO) -> object:
-    names = ("walras", "uvicorn", "alembic")
-    before = {
-        n: (
-            logging.getLogger(n).handlers,
-            logging.getLogger(n).propagate,
-            logging.getLogger(n).level,
-        )
-        for n in names
-    }
-    yield
-    for name, (handlers, propagate, level) in before.items():
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = handlers, propagate
-        logger.setLevel(level)
-
-
 def test_a_line_has_what_was_said_and_the_request(stream: io.StringIO) -> None:
     logs.configure("INFO", stream)
     mark = logs.request_id.set("r-1")
