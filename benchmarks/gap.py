@@ -150,7 +150,14 @@ def page(rows: pd.DataFrame | None) -> str:
     ]
     for limit in sorted(rows["limit"].unique()):
         parts += [f"\nCosts after {limit:g} s:\n", _markdown(costs(rows, limit), "{:.0f}")]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, "", memory_of(rows)]) + "\n"
+
+
+def memory_of(rows: pd.DataFrame) -> str:
+    """The most memory that a process of each method held, in words."""
+    most = rows.groupby("method")["peak_mebibytes"].max().dropna()
+    found = ", ".join(f"{name} {most[name]:.0f} MiB" for name in METHODS if name in most)
+    return f"The most memory that a process held, interpreter and libraries included: {found}."
 
 
 def _markdown(frame: pd.DataFrame, digits: str) -> str:

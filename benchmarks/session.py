@@ -7,7 +7,9 @@ replaced. Cold is the statement of the new round and its solution. Warm is the s
 jobs, the session's removals and additions, and its solution. Both are CPU seconds of one thread,
 measured in turn, the least of ``--repeats``, and both are certified. ``links``: total flow on
 UsCarrier (network and paths public, traffic ours) after some links have failed; what counts are
-iterations. Seeds begin at 200; the defaults of warm starts were chosen on seed 100.
+iterations. ``small-rounds`` (30 types, 500 jobs, max-min) and ``small-links`` (Uninett2010) are the
+same by HiGHS, which begins at the basis of the last round. Seeds begin at 200; the defaults of warm
+starts were chosen on seed 100.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 import walras as wl
+from benchmarks import memory
 from benchmarks.flow_instances import network_and_paths
 from benchmarks.instances import Spec, build
 from benchmarks.peers.walras_engine import job_names, state
@@ -37,20 +41,35 @@ SHAPE = (456, 2_000)
 FIRST_SEED = 200
 LOAD = 0.15  # traffic over the sum of all capacities
 Row = dict[str, object]
-Timed = tuple[float, wl.Solution]
 
 
-def rounds(seeds: Sequence[int], repeats: int, shape: tuple[int, int] = SHAPE) -> Iterator[Row]:
+@dataclass(frozen=True)
+class Timed:
+    """A solution with CPU seconds, seconds of the clock, and the most memory in between."""
+
+    cpu: float
+    seconds: float
+    mebibytes: int | None
+    found: wl.Solution
+
+
+def rounds(
+    seeds: Sequence[int],
+    repeats: int,
+    shape: tuple[int, int] = SHAPE,
+    objectives: Sequence[str] = OBJECTIVES,
+    engine: str = "auto",
+) -> Iterator[Row]:
     """One row an objective, share of jobs and seed."""
-    for objective in OBJECTIVES:
+    for objective in objectives:
         for share in SHARES:
             for seed in seeds:
                 spec = Spec("heterogeneous", *shape, churn=share, seed=seed)
                 cell: Row = {"objective": objective, "changed": share, "seed": seed}
-                yield cell | _round(spec, objective, repeats)
+                yield cell | _round(spec, objective, repeats, engine)
 
 
-def _round(spec: Spec, objective: str, repeats: int) -> Row:
+def _round(spec: Spec, objective: str, repeats: int, engine: str) -> Row:
     before, now = build(spec.previous), build(spec)
     names = job_names(replace(now, previous=before))
     new = [j for j, name in enumerate(names) if name.startswith("new")]
@@ -59,18 +78,22 @@ def _round(spec: Spec, objective: str, repeats: int) -> Row:
     def warm(session: wl.Session) -> wl.Solution:
         session.remove(gone)
         session.add(_stated(part, objective, [names[j] for j in new]))
-        return session.solve(threads=1)
+        return session.solve(threads=1, engine=engine)
 
     def cold() -> wl.Solution:
-        return wl.solve(_stated(now, objective, names), threads=1)
+        return wl.solve(_stated(now, objective, names), threads=1, engine=engine)
 
-    pairs = [(_timed(cold), _timed(warm, _begun(before, objective))) for _ in range(repeats)]
+    pairs = [
+        (_timed(cold), _timed(warm, _begun(before, objective, engine))) for _ in range(repeats)
+    ]
     return _compared(*_least(pairs))
 
 
-def links(seeds: Sequence[int], repeats: int) -> Iterator[Row]:
+def links(
+    seeds: Sequence[int], repeats: int, name: str = "UsCarrier", engine: str = "interior"
+) -> Iterator[Row]:
     """One row a number of failed links and seed."""
-    network, paths = network_and_paths("UsCarrier")
+    network, paths = network_and_paths(name)
     for failed in FAILED:
         for seed in seeds:
             demand = np.asarray(te.lognormal_traffic(network, seed=seed))
@@ -78,19 +101,19 @@ def links(seeds: Sequence[int], repeats: int) -> Iterator[Row]:
             problem = te.max_total_flow(network, demand, paths)
             draws = np.random.default_rng((seed, failed))
             lost = [network.link_names[k] for k in draws.choice(network.links, failed, False)]
-            pairs = [_failed(problem, lost) for _ in range(repeats)]
+            pairs = [_failed(problem, lost, engine) for _ in range(repeats)]
             yield {"failed": failed, "seed": seed} | _compared(*_least(pairs))
 
 
-def _failed(problem: wl.Separable, lost: Sequence[str]) -> tuple[Timed, Timed]:
+def _failed(problem: wl.Separable, lost: Sequence[str], engine: str) -> tuple[Timed, Timed]:
     """Cold and warm solution after links have failed."""
     session = wl.Session(problem)
-    session.solve(threads=1, engine="interior")
+    session.solve(threads=1, engine=engine)
     session.limit("capacity", dict.fromkeys(lost, 0.0))
     changed = session.problem
     return (
-        _timed(lambda: wl.solve(changed, threads=1, engine="interior")),
-        _timed(lambda: session.solve(threads=1, engine="interior")),
+        _timed(lambda: wl.solve(changed, threads=1, engine=engine)),
+        _timed(lambda: session.solve(threads=1, engine=engine)),
     )
 
 
@@ -112,17 +135,19 @@ def _stated(instance: Instance, objective: str, names: Sequence[str]) -> wl.Sepa
     return problem
 
 
-def _begun(before: Instance, objective: str) -> wl.Session:
+def _begun(before: Instance, objective: str, engine: str) -> wl.Session:
     """A session that has solved the round before."""
     session = wl.Session(_stated(before, objective, [f"job-{j}" for j in range(before.shape[1])]))
-    session.solve(threads=1)
+    session.solve(threads=1, engine=engine)
     return session
 
 
 def _timed(work: Callable[..., wl.Solution], *given: object) -> Timed:
-    began = time.process_time()
+    memory.reset_peak()
+    began, clock = time.process_time(), time.perf_counter()
     found = work(*given)
-    return time.process_time() - began, found
+    cpu, seconds = time.process_time() - began, time.perf_counter() - clock
+    return Timed(cpu, seconds, memory.peak_mebibytes(), found)
 
 
 def _least(pairs: Sequence[tuple[Timed, Timed]]) -> tuple[Timed, Timed]:
@@ -132,25 +157,30 @@ def _least(pairs: Sequence[tuple[Timed, Timed]]) -> tuple[Timed, Timed]:
 
 
 def _cpu(timed: Timed) -> float:
-    return timed[0]
+    return timed.cpu
 
 
-def _compared(fresh: Timed, kept: Timed) -> Row:
-    (cold, anew), (warm, found) = fresh, kept
+def _compared(cold: Timed, warm: Timed) -> Row:
     return {
-        "cold cpu s": cold,
-        "warm cpu s": warm,
-        "ratio": warm / cold,
-        "cold iterations": len(anew.history),
-        "warm iterations": len(found.history),
-        "gap": found.gap,
-        "of the cold value": found.value / anew.value - 1.0,
+        "cold cpu s": cold.cpu,
+        "warm cpu s": warm.cpu,
+        "ratio": warm.cpu / cold.cpu,
+        "cold s": cold.seconds,
+        "warm s": warm.seconds,
+        "cold MiB": cold.mebibytes,
+        "warm MiB": warm.mebibytes,
+        "cold iterations": len(cold.found.history),
+        "warm iterations": len(warm.found.history),
+        "gap": warm.found.gap,
+        "of the cold value": warm.found.value / cold.found.value - 1.0,
     }
 
 
 STUDIES: dict[str, Callable[[Sequence[int], int], Iterator[Row]]] = {
     "rounds": rounds,
     "links": links,
+    "small-rounds": partial(rounds, shape=(30, 500), objectives=("max-min",), engine="exact"),
+    "small-links": partial(links, name="Uninett2010", engine="exact"),
 }
 
 

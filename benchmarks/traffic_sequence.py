@@ -7,12 +7,13 @@ published least utilisation of each (FIGRET: Liu et al., SIGCOMM 2024; folder ``
 ``$WALRAS_DATA``). ``utilisation``: least maximum utilisation with all traffic served; ``off`` is
 the largest relative difference from the published optimum. ``total``: largest traffic served;
 ``off`` is that from HiGHS' value. ``fair``: max-min fair shares of each twentieth matrix; ``off``
-is that of the least share from one over the published utilisation. Each flow is valued here from
-the data alone; ``violation`` is the most that it breaks a demand or a capacity, relative to the
-largest demand or to the capacity. Times are CPU seconds of one thread, from the matrix to the flow:
-ours with all checks and the proof, that of HiGHS from a demand vector. ``times run()`` leaves out
-what HiGHS' arrays need on their way through Python. HiGHS keeps one model, in the unit of the
-median demand, and its basis from matrix to matrix.
+is that of the least share from one over the published utilisation; HiGHS solves a linear program a
+level, and ``steps`` are levels. Each flow is valued here from the data alone; ``violation`` is the
+most that it breaks a demand or a capacity, relative to the largest demand or to the capacity;
+``MiB`` is the most memory that the process held. Times are CPU seconds of one thread, from the
+matrix to the flow: ours with all checks and the proof, that of HiGHS from a demand vector. ``times
+run()`` leaves out what HiGHS' arrays need on their way through Python. HiGHS keeps one model, in
+the unit of the median demand, and its basis from matrix to matrix.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ import numpy as np
 import pandas as pd
 
 import walras as wl
+from benchmarks import memory
 from benchmarks.flow import FlowInstance
 from benchmarks.flow_instances import arrays
-from benchmarks.peers import highs_sequence
+from benchmarks.peers import highs_fair, highs_sequence
+from benchmarks.peers.highs_fair import Shared
 from benchmarks.peers.highs_sequence import Followed
 from benchmarks.tables import Tables
 from walras import data
@@ -43,6 +46,7 @@ TABLES = Tables("traffic-sequence")
 NETWORKS = ("GEANT", "Facebook_pod_a", "Facebook_pod_b")
 UTILISATION, TOTAL = "min-max-utilisation", "max-total-flow"
 TOLERANCE = 1e-10
+LEVELS = 10  # of fair shares
 EVERY = 20  # of the matrices whose fair shares are found
 Row = dict[str, object]
 
@@ -175,7 +179,9 @@ def compared(network: str, case: Case, objective: str, methods: Sequence[str]) -
     measure = run = np.nan
     for method in methods:
         METHODS[method](replace(case, matrices=case.matrices[:2]), objective)  # compiles, loads
-        found = METHODS[method](case, objective)
+        memory.reset_peak()
+        clock, found = time.perf_counter(), METHODS[method](case, objective)
+        clock = time.perf_counter() - clock
         value, violation = judged(case, objective, found.flow)
         known = value if known is None else known
         mean = 1e3 * float(found.seconds.mean())
@@ -192,31 +198,58 @@ def compared(network: str, case: Case, objective: str, methods: Sequence[str]) -
             "CPU ms a matrix": mean,
             "times HiGHS": mean / measure,
             "times run()": mean / run,
+            "ms a matrix": 1e3 * clock / len(value),
+            "MiB": memory.peak_mebibytes(),
         }
 
 
-def fair(network: str, case: Case) -> Row:
-    """Max-min fair shares, their first level against the published optimum."""
-    least, seconds, levels, part = [], [], [], []
-    for matrix in case.matrices[::EVERY]:
+def fair_by_highs(case: Case) -> Shared:
+    """HiGHS, a linear program a level, in the unit of the median demand."""
+    demands, instance = case.demands, case.instance
+    unit = float(np.median(demands[demands > 0]))
+    scaled = replace(instance, capacity=instance.capacity / unit)
+    found = highs_fair.share(scaled, demands / unit, LEVELS)
+    return replace(found, flow=found.flow * unit)
+
+
+def fair_by_solve(case: Case) -> Shared:
+    """One call of :func:`walras.solve` a matrix."""
+    found = []
+    for matrix in case.matrices:
         began = time.process_time()
-        problem = te.max_min_fair(case.figret.network, matrix, case.figret.paths)
-        found = wl.solve(problem, tolerance=TOLERANCE, threads=1)
-        seconds.append(time.process_time() - began)
-        least.append(found.value)
-        levels.append(len(found.history))
-        part.append(found.entries.sum() / matrix.sum())
-    known = np.minimum(1.0, 1.0 / case.optimum[::EVERY])
-    return {
-        "network": network,
-        "method": "wl.solve, ten levels",
-        "version": _version("wl.solve"),
-        "matrices": len(least),
-        "off": float(np.max(np.abs(np.array(least) / known - 1.0))),
-        "served": float(np.mean(part)),
-        "steps": float(np.mean(levels)),
-        "CPU ms a matrix": 1e3 * float(np.mean(seconds)),
-    }
+        problem = te.max_min_fair(case.figret.network, matrix, case.figret.paths, levels=LEVELS)
+        s = wl.solve(problem, tolerance=TOLERANCE, threads=1)
+        found.append((s.value, s.entries, len(s.levels), time.process_time() - began))
+    least, flow, levels, seconds = (np.array(part) for part in zip(*found, strict=True))
+    return Shared(least, flow, levels, seconds)
+
+
+FAIR = {"HiGHS, a program a level": fair_by_highs, "wl.solve, ten levels": fair_by_solve}
+
+
+def fair(network: str, case: Case) -> Iterator[Row]:
+    """Max-min fair shares, their first level against the published optimum."""
+    some = replace(case, matrices=case.matrices[::EVERY], optimum=case.optimum[::EVERY])
+    known, measure = np.minimum(1.0, 1.0 / some.optimum), np.nan
+    for method, share in FAIR.items():
+        share(replace(some, matrices=some.matrices[:1]))  # compiles, loads
+        memory.reset_peak()
+        found = share(some)
+        mean, (_, violation) = 1e3 * float(found.seconds.mean()), judged(some, TOTAL, found.flow)
+        measure = mean if np.isnan(measure) else measure
+        yield {
+            "network": network,
+            "method": method,
+            "version": _version(method),
+            "matrices": len(found.least),
+            "off": float(np.max(np.abs(found.least / known - 1.0))),
+            "violation": violation,
+            "served": float(np.mean(found.flow.sum(axis=1) / some.demands.sum(axis=1))),
+            "steps": float(found.levels.mean()),
+            "CPU ms a matrix": mean,
+            "times HiGHS": mean / measure,
+            "MiB": memory.peak_mebibytes(),
+        }
 
 
 def _version(method: str) -> str:
@@ -227,7 +260,7 @@ def _version(method: str) -> str:
 def rows(study: str, network: str, case: Case) -> Iterator[Row]:
     """The rows of a study on a network."""
     if study == "fair":
-        yield fair(network, case)
+        yield from fair(network, case)
     else:
         yield from compared(network, case, STUDIES[study], list(METHODS))
 

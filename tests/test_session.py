@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests.programs.pivots import count_pivots
 
 import walras as wl
 from walras.separable import Separable
@@ -170,6 +171,26 @@ def test_max_min_by_highs_stated_by_hand() -> None:
     best = linprog(cost, np.vstack([capacity, time, rates]), right, bounds=[*allowed, (0, None)])
     assert best.fun is not None
     assert session.solve().value == pytest.approx(-best.fun, rel=2e-6)
+
+
+def test_rounds_by_highs_begin_at_the_last_basis(monkeypatch: pytest.MonkeyPatch) -> None:
+    types, exact = tuple(f"type-{i}" for i in range(12)), {"engine": "exact", "threads": 1}
+    jobs: dict[str, Job] = {f"job-{k}": (k, 1.0) for k in range(120)}
+    gpus, pivots = np.full(12, 8.0), count_pivots(monkeypatch)
+    session = wl.Session(stated("max_min", jobs, gpus, types))
+    session.solve(**exact)
+    session.remove(["job-3", "job-50"])
+    late: dict[str, Job] = {f"late-{k}": (1000 + k, 1.0) for k in range(2)}
+    session.add(stated("max_min", late, gpus, types))
+    session.solve(**exact)
+    session.limit("capacity", {"type-0": 4.0})
+    found = session.solve(**exact)
+    cold, replaced, moved = pivots
+    assert replaced < cold / 3
+    assert moved < cold / 3
+    gpus[0] = 4.0
+    left = {name: job for name, job in jobs.items() if name not in ("job-3", "job-50")}
+    check_answer(found, stated("max_min", left | late, gpus, types))
 
 
 @pytest.mark.parametrize("fits", ["one type", "all types"])

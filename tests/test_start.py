@@ -99,6 +99,13 @@ def test_entries_and_prices_are_matched_by_name() -> None:
         assert np.isnan(start.prices[k]) if price is None else start.prices[k] == price
 
 
+def test_scalars_are_carried_where_they_are_the_same() -> None:
+    speed, size, gpus = [[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1]
+    s = wl.solve(cs.max_min(speed, size, gpus))
+    assert start_from(cs.max_min(speed, size, gpus), s).t == pytest.approx(s.scalars)
+    assert start_from(cs.total_throughput(speed, size, gpus), s).t is None
+
+
 def test_a_start_that_shares_no_name_is_refused() -> None:
     before = wl.solve(stated("max_min", table(0), 3.0), threads=1)
     T = table(0).rename(columns=lambda name: f"other_{name}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from benchmarks import memory
 from benchmarks.placement import openb
 from walras.domains import placement as pl
 
@@ -40,6 +41,7 @@ def scale(machines: int, tasks: int, seed: int = 0) -> dict[str, object]:
 
 
 def _measured(nodes: pd.DataFrame, tasks: pd.DataFrame, tolerance: float) -> dict[str, object]:
+    memory.reset_peak()
     began, clock = time.process_time(), time.perf_counter()
     placed = pl.place(nodes, tasks, tolerance=tolerance)
     spent, waited = time.process_time() - began, time.perf_counter() - clock
@@ -56,4 +58,5 @@ def _measured(nodes: pd.DataFrame, tasks: pd.DataFrame, tolerance: float) -> dic
         "violation": placed.violation,
         "CPU s": spent,
         "seconds": waited,
+        "MiB": memory.peak_mebibytes(),
     }

@@ -211,7 +211,7 @@ class Session:
         self._settle()
         found = solve(self._present, start=self._last, **settings)
         if found.status.has_allocation:
-            self._last = Start(found.entries, found.prices.rows)
+            self._last = Start(found.entries, found.prices.rows, found.scalars)
         return found
 
     def _known(self, name: str, where: str) -> None:
@@ -430,7 +430,7 @@ def _carried(splice: Splice, last: Start) -> Start:
     rest = splice.sources[1:]
     x = [last.x, *(np.full(each.problem.entries, np.nan) for each in rest)]
     prices = [last.prices, *(np.full(each.problem.rows.count, np.nan) for each in rest)]
-    return Start(splice.entries(x), splice.rows(prices))
+    return Start(splice.entries(x), splice.rows(prices), last.t)
 
 
 def _moved_forgotten(last: Start, before: Floats, present: Separable) -> Start:

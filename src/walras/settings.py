@@ -19,10 +19,12 @@ class Start:
     Attributes:
         x: (entries,) allocation; NaN where nothing is known.
         prices: (rows,) prices; NaN where nothing is known.
+        t: (scalars,) shared scalars; None where nothing is known.
     """
 
     x: Floats
     prices: Floats
+    t: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -64,10 +64,12 @@ def start_from(problem: Separable, earlier: Earlier) -> Start:
     old = earlier.problem
     check_comparable(problem, old, "start")
     if problem.keys is not None and old.keys is not None:
-        return Start(_by_key(problem.keys(), old.keys(), earlier), _prices(problem, earlier))
+        x = _by_key(problem.keys(), old.keys(), earlier)
+        return Start(x, _prices(problem, earlier), _scalars(problem, earlier))
     resource = _positions(problem.resource_names, old.resource_names, "resource")
     demand = _positions(problem.demand_names, old.demand_names, "demand")
-    return Start(_entries(problem, _table(earlier), resource, demand), _prices(problem, earlier))
+    x = _entries(problem, _table(earlier), resource, demand)
+    return Start(x, _prices(problem, earlier), _scalars(problem, earlier))
 
 
 def check_start(start: object) -> None:
@@ -226,3 +228,9 @@ def _prices(problem: Separable, earlier: Solution) -> Floats:
         place = np.array([known.get(str(label), -1) for label in family.labels], dtype=np.int64)
         out[family.start : family.stop] = np.where(place >= 0, values[place], np.nan)
     return out
+
+
+def _scalars(problem: Separable, earlier: Solution) -> Floats | None:
+    """The earlier scalars, where they are the same."""
+    same = tuple(problem.scalar_names) == tuple(earlier.problem.scalar_names)
+    return earlier.scalars if same else None

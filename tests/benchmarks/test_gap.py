@@ -71,6 +71,7 @@ def test_all_methods_find_the_optimum_between_cost_and_bound(
     assert f"{listed[-1]} {gap.version(listed[-1])}" in shown
     assert f"| type | limit | {' | '.join(listed)} | our bound |" in shown
     assert "Costs after 20 s" in shown
+    assert f"included: {listed[0]} " in shown
     assert capsys.readouterr().out.count("\n") == len(rows)
 
 

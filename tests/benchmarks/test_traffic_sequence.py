@@ -8,7 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.traffic_sequence import METHODS, TOTAL, UTILISATION, Case, compared, fair, judged
+from benchmarks.traffic_sequence import (
+    METHODS,
+    TOTAL,
+    UTILISATION,
+    Case,
+    compared,
+    fair,
+    fair_by_highs,
+    judged,
+)
 
 from benchmarks import traffic_sequence
 from walras.domains import traffic_engineering as te
@@ -62,9 +71,21 @@ def test_the_least_fair_share_is_one_over_the_utilisation(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(traffic_sequence, "EVERY", 1)
-    row = fair("small", case)
-    assert row["matrices"] == 2
-    assert float(str(row["off"])) <= 1e-9
+    highs, ours = fair("small", case)
+    for row in (highs, ours):
+        assert row["matrices"] == 2
+        assert float(str(row["off"])) <= 1e-9
+        assert float(str(row["violation"])) <= 1e-7
+    assert float(str(highs["served"])) == pytest.approx(float(str(ours["served"])), abs=1e-7)
+    assert highs["times HiGHS"] == 1.0
+
+
+def test_highs_ends_at_the_fair_shares(case: Case) -> None:
+    """Shares t of 18 and 3: what does not fit the link of 10 goes over that of 5, 21 t = 15."""
+    found = fair_by_highs(case)
+    assert found.least == pytest.approx([1.0, 5.0 / 7.0])
+    served = np.array([case.instance.served(flow) for flow in found.flow])
+    np.testing.assert_allclose(served, [[9.0, 0.0], [90.0 / 7.0, 15.0 / 7.0]], rtol=1e-6)
 
 
 @pytest.mark.real_data("te_figret")
@@ -73,3 +94,12 @@ def test_the_first_published_optima_are_found(network: str) -> None:
     case = Case.of(te.load_figret(traffic_sequence.folder(network)), 5)
     for row in compared(network, case, UTILISATION, list(METHODS)):
         assert float(str(row["off"])) <= 1e-9
+
+
+@pytest.mark.real_data("te_figret")
+def test_levels_of_highs_serve_what_ours_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traffic_sequence, "EVERY", 1)
+    case = Case.of(te.load_figret(traffic_sequence.folder("GEANT")), 3)
+    highs, ours = fair("GEANT", case)
+    assert highs["steps"] == ours["steps"]
+    assert float(str(highs["served"])) == pytest.approx(float(str(ours["served"])), rel=1e-6)

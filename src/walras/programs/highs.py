@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError
 from walras.machine import cores
+from walras.programs.basis import Basis
 from walras.programs.highs_callbacks import CallbackRecorder
 from walras.programs.integer_bounds import whole_bounds
 from walras.programs.lp_scaling import Units, units_of
@@ -32,7 +33,7 @@ INTERIOR_FROM = 100_000
 # Below this many, an allocation program has little to presolve and x = 0 to begin from: the primal
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
-_PRIMAL = 4  # HiGHS' number of the primal simplex method
+_DUAL, _PRIMAL = 1, 4  # HiGHS' numbers of the dual and the primal simplex method
 _CLOSE = 1e-9  # feasibility tolerances of steep programs
 _NO_GAP = 1e-9  # in costs of about one: what an integer program's gap may be whatever its value
 
@@ -82,6 +83,7 @@ class LinearProgram:
         integer: (columns,) True where the column must be whole, or None.
         steep: Whether 1e-6 of a column is no rounding, as HiGHS would have it: slopes are large, or
             so little is asked for.
+        basis: Where the simplex method begins, for a continuous program; None for its own begin.
     """
 
     cost: Floats
@@ -92,6 +94,7 @@ class LinearProgram:
     row_upper: Floats
     integer: Bools | None = None
     steep: bool = False
+    basis: Basis | None = None
 
     @property
     def is_integer(self) -> bool:
@@ -206,7 +209,7 @@ def _attempted(
 ) -> Answer:
     solver = new_solver(settings)
     if not program.is_integer:
-        _set_method(solver, program.matrix.nnz)
+        _set_method(solver, program)
     if program.steep:
         for tolerance in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
             solver.setOptionValue(tolerance, _CLOSE)
@@ -219,6 +222,8 @@ def _attempted(
         )
     if start is not None and program.is_integer:
         _pass_start(solver, start)
+    if program.basis is not None:
+        program.basis.pass_to(solver)
     began = time.perf_counter()
     answer = run(solver, settings, restate)
     if answer.status is not Status.FAILED:
@@ -270,9 +275,12 @@ def _in_units(
     )
 
 
-def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
-    """The linear method that suits an allocation program of a size."""
-    if nonzeros >= INTERIOR_FROM:
+def _set_method(solver: highspy.Highs, program: LinearProgram) -> None:
+    """The linear method that suits an allocation program of a size, or its basis."""
+    nonzeros = program.matrix.nnz
+    if program.basis is not None:
+        solver.setOptionValue("simplex_strategy", _DUAL if program.basis.is_dual else _PRIMAL)
+    elif nonzeros >= INTERIOR_FROM:
         solver.setOptionValue("solver", "ipm")
     elif nonzeros < PRIMAL_BELOW:
         solver.setOptionValue("presolve", "off")

@@ -22,13 +22,14 @@ from walras.engines.exact.outer_approximation import solve_by_cuts
 from walras.engines.exact.setup_time import GRACE, is_too_short
 from walras.iterate import Iterate
 from walras.programs.attempt import attempted
-from walras.programs.highs import Answer, LinearProgram, solve_program
+from walras.programs.basis import basis_at
+from walras.programs.highs import INTERIOR_FROM, Answer, LinearProgram, solve_program
 from walras.programs.integer_bounds import without_whole
 from walras.programs.rounding import solve_whole, worst_row
 from walras.programs.sifting import is_wide, sift
 from walras.progress import History, Progress, Timings
 from walras.separable.form import Separable
-from walras.settings import Settings
+from walras.settings import Settings, Start
 from walras.status import Status
 from walras.types import Floats
 
@@ -88,9 +89,10 @@ class Exact(ExactOptions, Engine):
 
         Args:
             problem: Any problem.
-            settings: ``start`` helps integer problems only. ``time_limit`` returns the best point
-                so far. If it is too short for Clarabel's setup, or Ctrl-C comes during the setup,
-                the result is the first point of the interior engine.
+            settings: A ``start`` gives integer problems a first solution, and linear ones below
+                100,000 coefficients a basis. ``time_limit`` returns the best point so far. If it is
+                too short for Clarabel's setup, or Ctrl-C comes during the setup, the result is the
+                first point of the interior engine.
 
         Returns:
             The point, its prices, and for integer problems the bound that branch and bound proved.
@@ -147,7 +149,7 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
     if is_too_short(problem, settings):
         return beginning(problem, settings, "HiGHS: not begun")
     began = time.perf_counter()
-    program = linear_program(problem)
+    program = _begun(linear_program(problem), problem, settings.start)
     built = time.perf_counter()
     restate = partial(_reported, problem)
     answer = sift(program, settings, restate) if is_wide(program) else None
@@ -160,6 +162,16 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
             return beginning(problem, settings, f"{answer.message}, no point of its own")
     timings = Timings(build=built - began, iterate=time.perf_counter() - built)
     return _iterate(problem, answer, answer.prices, timings)
+
+
+def _begun(program: LinearProgram, problem: Separable, start: Start | None) -> LinearProgram:
+    """The program with the basis of a start, where the simplex method solves it."""
+    if start is None or program.matrix.nnz >= INTERIOR_FROM:
+        return program
+    t = start.t if problem.scalars else np.zeros(0)
+    if t is None:
+        return program
+    return replace(program, basis=basis_at(program, np.concatenate([start.x, t]), start.prices))
 
 
 def _has_none(program: LinearProgram, answer: Answer) -> bool:
