@@ -118,6 +118,12 @@ def test_too_little_knowledge_gives_no_basis() -> None:
     assert basis_at(program, x, prices) is None
 
 
+def test_a_point_that_is_no_vertex_gives_no_basis() -> None:
+    program = transport(6)
+    found = solve_program(program, CALM)
+    assert basis_at(program, np.full(360, 0.05), found.prices) is None
+
+
 @given(seed=st.integers(0, 10**6), known=st.integers(0, 2))
 def test_no_start_changes_the_answer(seed: int, known: int) -> None:
     """Points and prices drawn at random: the basis may be wrong, the answer is not."""

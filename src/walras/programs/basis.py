@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _AT = 1e-9  # relative distance from a bound, and relative reduced cost, that count as none
 _NEW = 0.3  # share of new columns up to which an old basis is nearer than HiGHS' own begin
+_VERTEX = 1.2  # basic columns and slacks a row at most, of a vertex to which new ones have come
 _LOWER, _BASIC, _UPPER = 0, 1, 2
 _STATUS = np.array(
     [
@@ -56,7 +57,9 @@ class Basis:
 
 
 def basis_at(program: LinearProgram, x: Floats, prices: Floats) -> Basis | None:
-    """The basis at a point of a linear program and its prices; None where too little is known.
+    """The basis at a vertex of a linear program and its prices.
+
+    None where too little is known, or the point is no vertex, as those of interior-point methods.
 
     Args:
         program: The program.
@@ -70,7 +73,7 @@ def basis_at(program: LinearProgram, x: Floats, prices: Floats) -> Basis | None:
     point = np.where(unknown, np.clip(0.0, program.lower, program.upper), x)
     column = _places(point, program.lower, program.upper, _AT * np.max(np.abs(point), initial=0.0))
     is_priced = sizes.T @ new_row.astype(np.float64) == 0.0
-    if np.mean(unknown & ~is_priced) > _NEW:
+    if np.sum(unknown & ~is_priced) > _NEW * len(x):
         return None
     pays = is_priced & (np.abs(reduced) <= error) & (program.lower < program.upper)
     column[unknown & pays] = _BASIC
@@ -80,6 +83,8 @@ def basis_at(program: LinearProgram, x: Floats, prices: Floats) -> Basis | None:
     row[in_part & (price > 0.0)] = _UPPER
     row[in_part & (price < 0.0)] = _LOWER
     row[new_row & in_part] = _BASIC
+    if np.sum(column == _BASIC) + np.sum(row == _BASIC) > _VERTEX * len(row):
+        return None
     wrong = ((column != _UPPER) & (reduced < -error)) | ((column != _LOWER) & (reduced > error))
     movable = program.lower < program.upper
     return Basis(column, row, is_dual=not np.any(new_row) and not np.any(wrong & movable))
