@@ -220,8 +220,7 @@ def fair_by_solve(case: Case) -> Shared:
         problem = te.max_min_fair(case.figret.network, matrix, case.figret.paths, levels=LEVELS)
         s = wl.solve(problem, tolerance=TOLERANCE, threads=1)
         found.append((s.value, s.entries, len(s.levels), time.process_time() - began))
-    least, flow, levels, seconds = (np.array(part) for part in zip(*found, strict=True))
-    return Shared(least, flow, levels, seconds)
+    return Shared(*(np.array(part) for part in zip(*found, strict=True)))
 
 
 FAIR = {"HiGHS, a program a level": fair_by_highs, "wl.solve, ten levels": fair_by_solve}

@@ -174,17 +174,17 @@ def test_max_min_by_highs_stated_by_hand() -> None:
 
 
 def test_rounds_by_highs_begin_at_the_last_basis(monkeypatch: pytest.MonkeyPatch) -> None:
-    types, exact = tuple(f"type-{i}" for i in range(12)), {"engine": "exact", "threads": 1}
+    types = tuple(f"type-{i}" for i in range(12))
     jobs: dict[str, Job] = {f"job-{k}": (k, 1.0) for k in range(120)}
     gpus, pivots = np.full(12, 8.0), count_pivots(monkeypatch)
     session = wl.Session(stated("max_min", jobs, gpus, types))
-    session.solve(**exact)
+    session.solve(engine="exact", threads=1)
     session.remove(["job-3", "job-50"])
     late: dict[str, Job] = {f"late-{k}": (1000 + k, 1.0) for k in range(2)}
     session.add(stated("max_min", late, gpus, types))
-    session.solve(**exact)
+    session.solve(engine="exact", threads=1)
     session.limit("capacity", {"type-0": 4.0})
-    found = session.solve(**exact)
+    found = session.solve(engine="exact", threads=1)
     cold, replaced, moved = pivots
     assert replaced < cold / 3
     assert moved < cold / 3

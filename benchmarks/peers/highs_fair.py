@@ -56,8 +56,7 @@ def share(instance: FlowInstance, demands: Iterable[Floats], levels: int) -> Sha
         began = time.process_time()
         least, flow, used = _levels(solver, instance, demand, levels)
         found.append((least, flow, used, time.process_time() - began))
-    least, flow, used, seconds = (np.array(part) for part in zip(*found, strict=True))
-    return Shared(least, flow, used, seconds)
+    return Shared(*(np.array(part) for part in zip(*found, strict=True)))
 
 
 def _program(instance: FlowInstance) -> LinearProgram:

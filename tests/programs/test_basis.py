@@ -62,6 +62,7 @@ def test_an_optimal_vertex_is_found_again_without_a_pivot(counted: Count, unit: 
     again, pivots = counted(replace(program, basis=basis_at(program, found.x, found.prices)))
     assert (again.status, pivots) == (Status.OPTIMAL, 0)
     assert cold > 30
+    assert again.x is not None
     np.testing.assert_allclose(again.x, found.x, atol=1e-9 * unit)
 
 
