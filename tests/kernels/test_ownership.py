@@ -157,6 +157,12 @@ def test_an_array_made_within_is_kept_while_it_is_read() -> None:
         assert np.all(out == 53.0)
 
 
-def test_options_equal_no_other_object() -> None:
-    assert PlainFlags() == PlainFlags()
-    assert PlainFlags() != 3
+def test_options_are_equal_where_what_is_inherited_from_them_is() -> None:
+    one, other = PlainFlags(), PlainFlags()
+    one.error_model = other.error_model = "numpy"
+    one.release_gil, other.no_cpython_wrapper = True, True
+    assert one == other
+    assert hash(one) == hash(other)
+    other.forceinline = True
+    assert one != other
+    assert one != 3

@@ -22,6 +22,7 @@ from walras.kernels.cpu_entries import (
 )
 from walras.kernels.parallel import few, jit, map_runs, span
 from walras.kernels.reference import block_sums
+from walras.kernels.room import float_table
 from walras.types import Bools, Floats, Ints, Longs
 
 __all__ = [
@@ -53,7 +54,7 @@ def _orthogonalise(
     first: int, last: int, ptr: Longs, local: Floats, d: Floats, theta: Floats, r: Floats, v: Floats
 ) -> None:
     slots = local.shape[0]
-    tail = np.zeros((slots, slots))
+    tail = float_table(slots, slots)
     for j in range(first, last):
         tail[:] = 0.0
         for a in range(slots):

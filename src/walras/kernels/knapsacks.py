@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walras.kernels.parallel import inner, jit
+from walras.kernels.parallel import copy, inner, jit
+from walras.kernels.room import filled_floats, filled_ints
 from walras.types import Bools, Floats, Ints
 
 _SMOOTH = 0.6  # weight of the last direction of the prices
@@ -101,7 +102,7 @@ def _fill(e: Entries, i: int, price: Floats) -> int:
         profit, size = price[e.task[k]] - e.cost[k], e.size[k]
         if profit <= 0.0 or size > room:
             continue
-        e.table[rows + 1, :size] = e.table[rows, :size]
+        copy(e.table[rows, :size], e.table[rows + 1])
         # Slices from 0 let the compiler use vector instructions.
         without = e.table[rows, size : room + 1]
         rest, best = e.table[rows, : room + 1 - size], e.table[rows + 1, size : room + 1]
@@ -117,7 +118,9 @@ def _fill(e: Entries, i: int, price: Floats) -> int:
 def relaxed(e: Entries, price: Floats, taken: Ints, count: Ints) -> float:
     """Compute L(price); add one to ``taken`` of chosen entries, and count them by task."""
     count[:] = 0
-    total = float(np.sum(price))
+    total = 0.0
+    for q in price:
+        total += q
     for i in range(len(e.room)):
         rows, left = _fill(e, i, price), e.room[i]
         total -= e.table[rows, left]
@@ -141,16 +144,16 @@ def climb(e: Entries, a: Ascent, target: float, steps: int) -> bool:
         steps: Number of steps.
     """
     tasks = len(a.price)
-    count = np.zeros(tasks, dtype=np.int32)
+    count = filled_ints(tasks, 0)
     for _ in range(steps):
         bound = relaxed(e, a.now, a.taken, count)
         a.state[2] += 1.0
         if bound > a.state[0] + 1e-9 * abs(bound):
             a.state[0], a.state[2] = bound, 0.0
-            a.price[:] = a.now
+            copy(a.now, a.price)
         if a.state[2] > _PATIENCE:
             a.state[1], a.state[2] = _SHORTER * a.state[1], 0.0
-            a.now[:] = a.price
+            copy(a.price, a.now)
             a.direction[:] = 0.0
             continue
         square = 0.0
@@ -173,7 +176,7 @@ def losses(e: Entries, price: Floats) -> Floats:
     Let V_i(b) be the best profit in room b. An agent that must use an entry of profit p and size s
     gets at most p + V_i(b_i - s).
     """
-    out = np.zeros(len(e.task))
+    out: Floats = filled_floats(len(e.task), 0.0)
     for i in range(len(e.room)):
         rows, room = _fill(e, i, price), e.room[i]
         for k in range(e.first[i], e.first[i + 1]):
@@ -200,7 +203,7 @@ def _fill_rest(e: Entries, i: int, price: Floats, slack: float) -> int:
     for r in range(rows - 1, -1, -1):
         k = e.used[r]
         profit, size = price[e.task[k]] - e.cost[k], e.size[k]
-        e.table[r, :size] = e.table[r + 1, :size]
+        copy(e.table[r + 1, :size], e.table[r])
         for c in range(size, room + 1):
             e.table[r, c] = max(e.table[r + 1, c], e.table[r + 1, c - size] + profit)
     return rows
@@ -224,15 +227,15 @@ def near_best(e: Entries, price: Floats, slack: float, first: Ints, chosen: Ints
     """
     count, place, most = 0, 0, len(first) - 1
     first[0], held = 0, 0
-    took = np.zeros(len(e.used), dtype=np.bool_)
+    took = filled_ints(len(e.used), 0)
     for i in range(len(e.room)):
         rows, left, profit, r = _fill_rest(e, i, price, slack), e.room[i], 0.0, 0
         least = e.table[0, left] - slack
         while True:
             if r < rows and profit + e.table[r, left] >= least:
                 k = e.used[r]
-                took[r] = e.size[k] <= left
-                if took[r]:
+                if e.size[k] <= left:
+                    took[r] = 1
                     held += 1
                     left -= e.size[k]
                     profit += price[e.task[k]] - e.cost[k]
@@ -255,7 +258,7 @@ def near_best(e: Entries, price: Floats, slack: float, first: Ints, chosen: Ints
             if r < 0:
                 break
             k = e.used[r]
-            took[r] = False
+            took[r] = 0
             held -= 1
             left += e.size[k]
             profit -= price[e.task[k]] - e.cost[k]

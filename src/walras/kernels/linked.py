@@ -10,21 +10,44 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba as nb
 from numba import types
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
-from numba.core.typed_passes import AnnotateTypes, NativeLowering
+from numba.core.typed_passes import AnnotateTypes, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from walras.kernels.ownership import BorrowOnly, PlainFlags
 
+# Passes for what no kernel has: closures, blocks of ``with``, and functions to inline by name; and
+# for expressions of arrays, which compile without it, too.
+_SPARED = (InlineClosureLikes, InlineOverloads, NopythonRewrites, WithLifting)
 
-class _Linkable(JITCodeLibrary):  # type: ignore[misc]
-    """Intermediate code with what it calls, to be linked into a kernel's."""
+
+class _Code(JITCodeLibrary):  # type: ignore[misc]
+    """A kernel's code, optimised once, with all that it takes in.
+
+    numba first optimises each function by itself, and the whole once more to find counts of
+    references that cancel. Loops are not unrolled, which took a quarter of the time.
+    """
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        options = llvm.create_pipeline_tuning_options(config.OPT)
+        options.loop_vectorization, options.loop_unrolling = True, False
+        builder = llvm.create_pass_builder(self._codegen._tm, options)
+        passes = builder.getModulePassManager()
+        passes.add_refprune_pass()
+        passes.run(self._final_module, builder)
+
+
+class _Linkable(_Code):
+    """Intermediate code with what it calls, to be linked into a kernel's."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -34,10 +57,23 @@ class _Linkable(JITCodeLibrary):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
+class _BeforeKernel(AnalysisPass):  # type: ignore[misc]
+    _name = "walras_before_kernel"
+
+    def __init__(self) -> None:  # numba's is abstract
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Code(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return False
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
 class _BeforeLowering(AnalysisPass):  # type: ignore[misc]
     _name = "walras_before_lowering"
 
-    def __init__(self) -> None:  # numba's is abstract
+    def __init__(self) -> None:
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
@@ -70,9 +106,11 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
         return super()._compile_core()
 
     def define_pipelines(self) -> list[PassManager]:
-        """numba's passes, and ``BorrowOnly``."""
+        """numba's passes but those spared, and two of ours."""
         steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps.passes = [step for step in steps.passes if step[0] not in _SPARED]
         steps.add_pass_after(BorrowOnly, AnnotateTypes)
+        steps.add_pass_after(_BeforeKernel, BorrowOnly)
         steps.finalize()
         return [steps]
 
@@ -83,7 +121,7 @@ class _LinkedCompiler(KernelCompiler):
     def define_pipelines(self) -> list[PassManager]:
         """The passes of a kernel, and the two around the lowering."""
         (steps,) = super().define_pipelines()
-        steps.add_pass_after(_BeforeLowering, BorrowOnly)
+        steps.add_pass_after(_BeforeLowering, _BeforeKernel)
         steps.add_pass_after(_AfterLowering, NativeLowering)
         steps.finalize()
         return [steps]

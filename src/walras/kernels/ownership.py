@@ -23,17 +23,20 @@ _PASSED_ON = frozenset(("build_tuple", "iternext", "pair_first", "cast", "phi"))
 
 
 class PlainFlags(Flags):  # type: ignore[misc]
-    """numba's options of a compilation, quick to compare and to look up.
+    """numba's options of a compilation, equal where all that is inherited from them is.
 
-    numba looks them up for every operation in the code it compiles.
+    numba looks its own functions up by them, for every operation in the code it compiles, and
+    compiles them with what they inherit.
     """
 
     def __hash__(self) -> int:
-        return hash((self.error_model, self.release_gil))
+        return hash((self.error_model, self.forceinline))
 
-    def __eq__(self, other: object) -> Any:
-        same = isinstance(other, PlainFlags) and self._values == other._values
-        return same or super().__eq__(other)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PlainFlags) and self._inherited() == other._inherited()
+
+    def _inherited(self) -> list[Any]:
+        return [*map(self._values.get, ("nrt", "error_model", "fastmath", "forceinline"))]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from walras.kernels.parallel import few, jit, map_runs, span
+from walras.kernels.room import filled_floats, filled_ints, floats
 from walras.types import Bools, Floats, Ints, Longs
 
 _NEWTON = 40
@@ -44,8 +45,8 @@ def activity_ranges(
     Returns:
         (rows,) least and (rows,) largest load.
     """
-    least, most = np.zeros(rows), np.zeros(rows)
-    low, high, count = np.zeros(rows), np.zeros(rows), np.zeros(rows, dtype=np.int64)
+    least, most = filled_floats(rows, 0.0), filled_floats(rows, 0.0)
+    low, high, count = floats(rows), filled_floats(rows, 0.0), filled_ints(rows, 0)
     for j in range(len(ptr) - 1):
         open_entries = 0
         for k in span(ptr, j):

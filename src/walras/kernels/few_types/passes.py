@@ -15,6 +15,7 @@ import numpy as np
 
 from walras.kernels.few_types.job import exact, fall, smooth
 from walras.kernels.parallel import inner, jit, map_entries
+from walras.kernels.room import filled_floats, floats
 from walras.types import Floats, Weights
 
 
@@ -126,8 +127,8 @@ def _smoothed(
     shares: Floats,
 ) -> None:
     count, many = len(prices), len(size) - 1
-    tau, b = np.zeros(count + 1), np.zeros(count + 1)
-    v, x = np.zeros(count + 1), np.zeros(count + 1)
+    tau, b = filled_floats(count + 1, 0.0), filled_floats(count + 1, 0.0)
+    v, x = floats(count + 1), filled_floats(count + 1, 0.0)
     for j in range(first, last):
         fastest, unit = _scaled(j, speed, size, weight, alpha, prices, tau, b)
         target = level * weight[j] / fastest if alpha == np.inf else 0.0
@@ -162,7 +163,8 @@ def _exact(
     sums: Floats,
 ) -> None:
     count = len(prices)
-    tau, b, x = np.zeros(count + 1), np.zeros(count + 1), np.zeros(count + 1)
+    tau, b = filled_floats(count + 1, 0.0), filled_floats(count + 1, 0.0)
+    x = filled_floats(count + 1, 0.0)
     for j in range(first, last):
         fastest, unit = _scaled(j, speed, size, weight, alpha, prices, tau, b)
         target = level * weight[j] / fastest if alpha == np.inf else 0.0

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from walras.kernels.parallel import jit
+from walras.kernels.parallel import copy, jit
+from walras.kernels.room import filled_floats, floats
 from walras.types import Floats
 
 _SMOOTH = 0.7  # weight of the last direction of the prices
@@ -44,17 +45,18 @@ def ascend(
 ) -> float:
     """Raise the bound by subgradient steps of Polyak's length; ``price`` gets the best prices."""
     agents = cost.shape[1]
-    now, load, direction = price.copy(), np.zeros(agents), np.zeros(agents)
+    now, load, direction = floats(agents), floats(agents), filled_floats(agents, 0.0)
+    copy(price, now)
     best, length, waited = -np.inf, 1.0, 0
     for _ in range(steps):
         bound = priced(cost, weight, capacity, now, load)
         waited += 1
         if bound - best > 1e-12 * abs(bound):
             best, waited = bound, 0
-            price[:] = now
+            copy(now, price)
         if waited > _PATIENCE:
             length, waited = 0.6 * length, 0
-            now[:] = price
+            copy(price, now)
             direction[:] = 0.0
             continue
         square = 0.0

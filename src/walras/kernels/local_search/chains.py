@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walras.kernels.local_search.random_numbers import State, below, draw
-from walras.kernels.parallel import inner, jit
+from walras.kernels.parallel import copy, inner, jit
 from walras.types import Bools, Floats, Ints
 
 _FILLING, _PAIRS = 0.1, 0.4  # shares of chains that take no task first, and two tasks
@@ -497,5 +497,5 @@ def search(
             energy += change
             if energy < least - _TINY and _fits(room):
                 least = energy
-                best[:] = agent
+                copy(agent, best)
     return least

@@ -12,7 +12,8 @@ from walras.kernels.matching.smoothed import (
     through_curvature,
     weights,
 )
-from walras.kernels.parallel import inner, jit, map_runs
+from walras.kernels.parallel import copy, inner, jit, map_runs
+from walras.kernels.room import filled_floats, float_table, floats
 from walras.types import Floats
 
 
@@ -32,7 +33,7 @@ def _pull_round(
 ) -> float:
     """The implicit derivative of one round (:mod:`walras.learn.implicit`), also by the floor."""
     m, n = t.shape
-    y, p, lam = np.empty(m + 1), np.empty(m), np.zeros(m + 1)
+    y, p, lam = floats(m + 1), floats(m), filled_floats(m + 1, 0.0)
     sums(t, a, x, y)
     _, nu, curvature = floor_cost(y[m] - floor, law)
     weights(y, beta, p)
@@ -42,13 +43,14 @@ def _pull_round(
             if x[i, j] > 0.0:
                 lam[i] += scratch[i, j] * t[i, j]
             lam[m] += scratch[i, j] * a[i, j] / n
-    k, system, image = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
+    k, system, image = float_table(m + 1, m + 1), float_table(m + 1, m + 1), floats(m + 1)
     covariance(t, a, x, scratch, k)
     for j in range(m + 1):  # I + G K, column by column, since K is symmetric
         through_curvature(p, beta, curvature, k[j], image)
         for i in range(m + 1):
             system[i, j] = image[i] / tau + (1.0 if i == j else 0.0)
-    through_curvature(p, beta, curvature, lam.copy(), lam)
+    copy(lam, image)
+    through_curvature(p, beta, curvature, image, lam)
     if not solve_small(system, lam):
         lam[:] = np.nan
     for i in range(m):
@@ -94,7 +96,7 @@ def _pull(
     by_a: Floats,
     by_floor: Floats,
 ) -> None:
-    scratch = np.empty_like(x[0])
+    scratch = float_table(x.shape[1], x.shape[2])
     for b in range(first, last):
         by_floor[b] = _pull_round(
             t[b], a[b], floor[b], law, beta, tau, x[b], v[b], by_t[b], by_a[b], scratch

@@ -27,7 +27,8 @@ from walras.kernels.matching.smoothed import (
     through_curvature,
     weights,
 )
-from walras.kernels.parallel import inner, jit, map_runs
+from walras.kernels.parallel import copy, inner, jit, map_runs
+from walras.kernels.room import filled_floats, float_table, floats
 from walras.types import Floats, Longs
 
 # Continuation: the first temperature, in multiples of the last one and in tasks; the first, largest
@@ -87,9 +88,9 @@ def _newton(
 ) -> tuple[int, float]:
     """Newton's method at one temperature, from y in place; return its steps and the residual."""
     m = t.shape[0]
-    p, r, trial, new = np.empty(m), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
-    k, system, d = np.empty((m + 1, m + 1)), np.empty((m + 1, m + 1)), np.empty(m + 1)
-    image, w = np.empty(m + 1), np.empty_like(t)
+    p, r, trial, new = floats(m), floats(m + 1), floats(m + 1), floats(m + 1)
+    k, system, d = float_table(m + 1, m + 1), float_table(m + 1, m + 1), floats(m + 1)
+    image, w = floats(m + 1), float_table(m, t.shape[1])
     steps = 0
     dual, curvature = _residual(t, a, floor, law, beta, tau, y, p, x, r)
     while steps < most and _largest(r) > tolerance:
@@ -136,7 +137,8 @@ def _solve_round(
     """
     first = max(_FIRST * tau, _WARM / t.shape[1])
     heat, cooler = np.inf, tau if warm else first  # the last solved temperature, and the next one
-    at, slope = y.copy(), np.zeros_like(y)
+    at, slope = floats(len(y)), filled_floats(len(y), 0.0)
+    copy(y, at)
     steps: int = 0
     ratio, stuck = _RATIO, False
     while True:

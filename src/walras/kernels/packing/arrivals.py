@@ -14,6 +14,7 @@ from walras.kernels.local_search.random_numbers import State, draw
 from walras.kernels.packing.machines import WHOLE, Machines, Types, fits, tightest
 from walras.kernels.packing.measures import Mix, unfilled, unusable
 from walras.kernels.parallel import inner, jit
+from walras.kernels.room import filled_floats, filled_ints, float_table, floats, int_table, ints
 from walras.types import Floats, Ints
 
 RANDOM, DOT_PRODUCT, PACKING, BEST_FIT, FGD, FILL = range(6)
@@ -114,7 +115,7 @@ def _scored(
 ) -> tuple[float, int]:
     """The score of machine i for an item of type j that fits, and the device of a share or -1.
 
-    ``top``: (2,) most that a machine has of the first resource and of thousandths of devices.
+    ``top``: As :func:`_most` finds it.
     """
     first, number = types.ptr[j], types.ptr[j + 1] - types.ptr[j]
     amount = types.request[first] if number > 0 else 0
@@ -162,6 +163,19 @@ def _taken(machines: Machines, i: int, types: Types, j: int, share_on: int) -> N
         machines.device[i, k] -= amount
 
 
+@inner
+def _most(machines: Machines, devices: Ints) -> Floats:
+    """(2,) most that a machine has of the first resource and of thousandths of devices, or 1."""
+    top: Floats = filled_floats(2, 0.0)
+    for i in range(len(devices)):
+        top[0] = max(top[0], machines.left[i, 0])
+        top[1] = max(top[1], devices[i] * float(WHOLE))
+    for k in range(2):
+        if top[k] <= 0.0:
+            top[k] = 1.0  # what no machine has is no share of it
+    return top
+
+
 @jit
 def arrive(
     policy: int,
@@ -180,14 +194,15 @@ def arrive(
     for each type and machine until the machine changes. Groups of items are not looked at.
     """
     count = len(machines.model)
-    version, seen = np.ones(count, dtype=np.int32), np.zeros((len(types.value), count), np.int32)
-    score = np.empty((len(types.value), count))
-    share = np.empty((len(types.value), count), dtype=np.int32)
-    loss, out = np.empty(count), np.full(len(arriving), -1, dtype=np.int32)
-    scratch = np.zeros(machines.device.shape[1], dtype=np.int32)
-    top = np.array([machines.left[:, 0].max(), devices.max() * float(WHOLE)])
-    top = np.where(top > 0.0, top, 1.0)  # what no machine has is no share of it
+    kinds = len(types.value)
+    version, seen = filled_ints(count, 1), int_table(kinds, count)
+    score, share = float_table(kinds, count), int_table(kinds, count)
+    out: Ints = filled_ints(len(arriving), -1)
+    loss, scratch = floats(count), ints(machines.device.shape[1])
+    top = _most(machines, devices)
     for i in range(count):
+        for j in range(kinds):
+            seen[j, i] = 0
         loss[i] = _loss(
             machines.left[i], machines.device[i], machines.model[i], typical, coming, policy
         )

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from walras.kernels.parallel import inner, jit
+from walras.kernels.room import ints
 from walras.types import Bools, Floats, Ints, Longs
 
 WHOLE = 1000
@@ -150,7 +151,7 @@ def largest_first(types: Types) -> Longs:
 @jit
 def fitting(machines: Machines, types: Types, j: int) -> Longs:
     """(machines,) 1 where an item of type j fits."""
-    scratch = np.zeros(machines.device.shape[1], dtype=np.int32)
+    scratch = ints(machines.device.shape[1])
     found = np.zeros(len(machines.model), dtype=np.int64)
     for i in range(len(machines.model)):
         found[i] = fits(machines, i, types, j, scratch)

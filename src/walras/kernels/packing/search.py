@@ -14,6 +14,7 @@ import numpy as np
 from walras.kernels.local_search.random_numbers import State, below, draw
 from walras.kernels.packing.machines import Machines, Types, fits, put, take_back
 from walras.kernels.parallel import inner, jit
+from walras.kernels.room import filled_ints, floats, ints
 from walras.types import Floats, Ints, Longs
 
 _SEEN = 16  # free items of a type among which one that was on the machine is looked for
@@ -135,7 +136,7 @@ def fill(
 
     Returns the worth of what they got.
     """
-    scratch = np.zeros(machines.device.shape[1], dtype=np.int32)
+    scratch = ints(machines.device.shape[1])
     total = 0.0
     for i in which:
         total += _filled(packing, machines, types, i, order, most, scratch)
@@ -257,8 +258,8 @@ def improve(
     what a machine has of it.
     """
     devices = machines.device.shape[1]
-    scratch, saved = np.zeros(devices, dtype=np.int32), np.zeros(1 << 16, dtype=np.int32)
-    score, most = np.empty(len(types.value)), np.full(len(types.value), 1 << 30, dtype=np.int32)
+    scratch, saved = ints(devices), ints(1 << 16)
+    score, most = floats(len(types.value)), filled_ints(len(types.value), 1 << 30)
     gained = 0.0
     for _ in range(attempts):
         count = 1 + below(state, min(_MOST, len(machines.model)))
@@ -287,7 +288,7 @@ def improve(
 @jit
 def put_running(packing: Packing, machines: Machines, types: Types, order: Longs) -> None:
     """Put free items on the machines that they were on, in an order, where they fit."""
-    scratch = np.zeros(machines.device.shape[1], dtype=np.int32)
+    scratch = ints(machines.device.shape[1])
     for item in order:
         i, j = packing.was[item], packing.kind[item]
         if i >= 0 and fits(machines, i, types, j, scratch):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walras.kernels.parallel import copy, inner, jit
+from walras.kernels.room import filled_ints, ints
 from walras.types import Ints
 
 UNREACHED = 2**30
@@ -237,7 +238,7 @@ def with_room(links: Ints, used: int, more: int) -> Ints:
     """The array, or a larger copy of its first part if ``more`` elements do not fit."""
     if used + more <= len(links):
         return links
-    out = np.empty(max(2 * len(links), used + more), dtype=np.int32)
+    out: Ints = ints(max(2 * len(links), used + more))
     copy(links[:used], out)
     return out
 
@@ -260,12 +261,8 @@ def disjoint_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
         sequence.
     """
     nodes = len(work.distance)
-    count = np.zeros(nodes, dtype=np.int32)
-    hops = np.empty(nodes * k, dtype=np.int32)
-    links = np.empty(8 * nodes, dtype=np.int32)
-    touched = np.empty(nodes, dtype=np.int32)
-    begin = np.empty(k + 1, dtype=np.int32)
-    scratch = np.empty(len(work.closed) + 1, dtype=np.int32)
+    count, touched, begin = filled_ints(nodes, 0), ints(nodes), ints(k + 1)
+    hops, links, scratch = ints(nodes * k), ints(8 * nodes), ints(len(work.closed) + 1)
     hops_from(graph, source, work.distance, touched)
     paths = used = 0
     for target in range(nodes):

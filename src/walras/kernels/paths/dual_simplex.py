@@ -294,14 +294,14 @@ def _solve(program: PathProgram, basis: Basis, demand: Floats, most: int, work: 
         if demand[pair] > 0.0:
             spread(program, basis.key[pair], demand[pair], work.base)
     pivots = 0
-    _evaluate(program, basis, demand, work)
-    while pivots < most and _finite(basis, work) and _pivot(program, basis, demand, work):
+    while True:
+        _evaluate(program, basis, demand, work)
+        if not (pivots < most and _finite(basis, work) and _pivot(program, basis, demand, work)):
+            return pivots
         pivots += 1
         basis.size[1] += 1
         if basis.size[1] >= _FRESH:
             invert(program, basis, work.dense, work.square)
-        _evaluate(program, basis, demand, work)
-    return pivots
 
 
 @inlined

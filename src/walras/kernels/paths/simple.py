@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from walras.kernels.parallel import copy, inner, jit
 from walras.kernels.paths.disjoint import UNREACHED, Graph, Work, hops_from, search, with_room
+from walras.kernels.room import filled_ints, int_table, ints
 from walras.types import Ints
 
 
@@ -109,7 +108,7 @@ def _yen(
                 best = j
         if best < 0:
             break
-        path[found, : hops[best]] = path[best, : hops[best]]
+        copy(path[best, : hops[best]], path[found])
         hops[found], from_spur[found] = hops[best], from_spur[best]
         hops[best] = 0
         found += 1
@@ -134,14 +133,9 @@ def shortest_from(graph: Graph, work: Work, source: int, k: int) -> tuple[Ints, 
     Arguments and result are those of :func:`disjoint_from`.
     """
     nodes = len(work.distance)
-    count = np.zeros(nodes, dtype=np.int32)
-    hops = np.empty(nodes * k, dtype=np.int32)
-    links = np.empty(8 * nodes, dtype=np.int32)
-    queue = np.empty(nodes, dtype=np.int32)
-    path = np.empty((2 * k, nodes), dtype=np.int32)
-    sizes = np.zeros(2 * k, dtype=np.int32)
-    from_spur = np.zeros(2 * k, dtype=np.int32)
-    new = np.empty(nodes, dtype=np.int32)
+    count, hops, links = filled_ints(nodes, 0), ints(nodes * k), ints(8 * nodes)
+    queue, path, new = ints(nodes), int_table(2 * k, nodes), ints(nodes)
+    sizes, from_spur = filled_ints(2 * k, 0), filled_ints(2 * k, 0)
     hops_from(graph, source, work.distance, queue)
     paths = used = 0
     for target in range(nodes):
