@@ -8,8 +8,8 @@ jobs, the session's removals and additions, and its solution. Both are CPU secon
 measured in turn, the least of ``--repeats``, and both are certified. ``links``: total flow on
 UsCarrier (network and paths public, traffic ours) after some links have failed; what counts are
 iterations. ``small-rounds`` (30 types, 500 jobs, max-min) and ``small-links`` (Uninett2010) are the
-same by HiGHS, which begins at the basis of the last round. Seeds begin at 200; the defaults of warm
-starts were chosen on seed 100.
+same by HiGHS, which begins at the basis of the last round; ``basis`` is HiGHS from its own basis on
+UsCarrier. Seeds begin at 200; the defaults of warm starts were chosen on seed 100.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import highspy
 import numpy as np
 import pandas as pd
 
 import walras as wl
 from benchmarks import memory
-from benchmarks.flow_instances import network_and_paths
+from benchmarks.flow_instances import arrays, network_and_paths
+from benchmarks.forms import flow_program
 from benchmarks.instances import Spec, build
+from benchmarks.peers.highs import load
 from benchmarks.peers.walras_engine import job_names, state
-from benchmarks.problem import Instance
+from benchmarks.problem import Budget, Instance
 from benchmarks.tables import Tables
 from walras.domains import traffic_engineering as te
 
@@ -96,9 +99,7 @@ def links(
     network, paths = network_and_paths(name)
     for failed in FAILED:
         for seed in seeds:
-            demand = np.asarray(te.lognormal_traffic(network, seed=seed))
-            demand = demand * (LOAD * network.capacity.sum() / demand.sum())
-            problem = te.max_total_flow(network, demand, paths)
+            problem = te.max_total_flow(network, _traffic(network, seed), paths)
             draws = np.random.default_rng((seed, failed))
             lost = [network.link_names[k] for k in draws.choice(network.links, failed, False)]
             pairs = [_failed(problem, lost, engine) for _ in range(repeats)]
@@ -115,6 +116,43 @@ def _failed(problem: wl.Separable, lost: Sequence[str], engine: str) -> tuple[Ti
         _timed(lambda: wl.solve(changed, threads=1, engine=engine)),
         _timed(lambda: session.solve(threads=1, engine=engine)),
     )
+
+
+def basis(seeds: Sequence[int], repeats: int, name: str = "UsCarrier") -> Iterator[Row]:
+    """HiGHS' dual simplex method from its own optimal basis, where links fail."""
+    del repeats  # one run of it takes longer than all of ours
+    network, paths = network_and_paths(name)
+    for seed in seeds:
+        for failed in FAILED:
+            demand = paths.demands(_traffic(network, seed))
+            program = flow_program(arrays(network, paths, demand), "max-total-flow")
+            solver = load(program, Budget(threads=1), "simplex", "on")
+            cold = _run(solver)
+            for link in np.random.default_rng((seed, failed)).choice(network.links, failed, False):
+                solver.changeRowBounds(int(link), -np.inf, 0.0)
+            warm = _run(solver)
+            yield {
+                "failed": failed,
+                "seed": seed,
+                "cold cpu s": cold[0],
+                "warm cpu s": warm[0],
+                "ratio": warm[0] / cold[0],
+                "cold iterations": cold[1],
+                "warm iterations": warm[1],
+            }
+
+
+def _run(solver: highspy.Highs) -> tuple[float, int]:
+    """CPU seconds and pivots."""
+    began = time.process_time()
+    solver.run()
+    return time.process_time() - began, int(solver.getInfo().simplex_iteration_count)
+
+
+def _traffic(network: te.Network, seed: int) -> np.ndarray:
+    """(nodes, nodes) lognormal traffic, a share of the sum of all capacities."""
+    demand = np.asarray(te.lognormal_traffic(network, seed=seed))
+    return demand * (LOAD * network.capacity.sum() / demand.sum())
 
 
 def _part(now: Instance, jobs: Sequence[int]) -> Instance:
@@ -181,6 +219,7 @@ STUDIES: dict[str, Callable[[Sequence[int], int], Iterator[Row]]] = {
     "links": links,
     "small-rounds": partial(rounds, shape=(30, 500), objectives=("max-min",), engine="exact"),
     "small-links": partial(links, name="Uninett2010", engine="exact"),
+    "basis": basis,
 }
 
 
