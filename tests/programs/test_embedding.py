@@ -88,7 +88,7 @@ def test_one_column_stands_for_many(seed: int, many: int) -> None:
         ends.append(end_of_embedding(program))
     apart, merged = ends
     assert merged.steps == apart.steps
-    assert merged.x[:2] == pytest.approx(apart.x[:2] * many, abs=1e-5)
+    assert merged.x[:2] == pytest.approx(apart.x[:2] * many, rel=1e-5, abs=1e-5)
     assert merged.x[2:] == pytest.approx(apart.x[-2:], abs=1e-5)
     assert merged.prices[-2:] == pytest.approx(apart.prices[-2:], abs=1e-6)
 
