@@ -135,7 +135,8 @@ class Worker:
 
 def _environment(threads: int, fresh_cache: Path | None) -> dict[str, str]:
     variables = dict(os.environ) | dict.fromkeys(_THREAD_VARIABLES, str(threads))
-    variables["PYTHONPATH"] = str(HERE.parent)
+    # this checkout's package, whichever the environment has
+    variables["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), str(HERE.parent)])
     if fresh_cache is not None:
         variables["NUMBA_CACHE_DIR"] = str(fresh_cache / "kernels")
     return variables
