@@ -197,7 +197,7 @@ def _block(problem: Separable, k: int, each: int) -> Floats | None:
     row = np.arange(m) if k == 0 else (m + (k - 1) * n + np.arange(n))[:, None]
     if not np.all(found == row):
         return None
-    return np.asfortranarray(matrix.data[k::each].reshape(n, m).T)
+    return np.asarray(matrix.data[k::each].reshape(n, m).T)
 
 
 def _is_strided(pointer: Ints, each: int) -> bool:
