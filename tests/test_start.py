@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,21 @@ def test_scalars_are_carried_where_they_are_the_same() -> None:
     s = wl.solve(cs.max_min(speed, size, gpus))
     assert start_from(cs.max_min(speed, size, gpus), s).t == pytest.approx(s.scalars)
     assert start_from(cs.total_throughput(speed, size, gpus), s).t is None
+
+
+@pytest.mark.parametrize("engine", ["exact", "interior"])
+def test_scalars_without_names_may_be_more_than_before(engine: str) -> None:
+    one = replace(cs.max_min([[2.0, 1.0], [1.0, 2.0]], [1, 1], [1, 1]), scalar_names=())
+    wide = np.hstack([one.rows.scalar_matrix, np.zeros((one.rows.count, 1))])
+    two = replace(
+        one,
+        scalar_cost=np.append(one.scalar_cost, 1.0),
+        scalar_lower=np.append(one.scalar_lower, 0.0),
+        scalar_upper=np.append(one.scalar_upper, 5.0),
+        rows=replace(one.rows, scalar_matrix=wide),
+    )
+    s = wl.solve(one, engine=engine)
+    assert wl.solve(two, engine=engine, start=s).value == pytest.approx(s.value)
 
 
 def test_a_start_that_shares_no_name_is_refused() -> None:

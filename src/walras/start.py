@@ -232,5 +232,6 @@ def _prices(problem: Separable, earlier: Solution) -> Floats:
 
 def _scalars(problem: Separable, earlier: Solution) -> Floats | None:
     """The earlier scalars, where they are the same."""
-    same = tuple(problem.scalar_names) == tuple(earlier.problem.scalar_names)
-    return earlier.scalars if same else None
+    old = earlier.problem
+    same = tuple(problem.scalar_names) == tuple(old.scalar_names)
+    return earlier.scalars if same and problem.scalars == old.scalars else None

@@ -113,3 +113,20 @@ def test_a_failure_without_a_point_is_an_answer_too() -> None:
     found = no_answer(drawn(0))
     assert (found.status, found.x, found.bound) == (Status.FAILED, None, -np.inf)
     assert found.prices.shape == (4,)
+
+
+def test_a_point_that_highs_is_unsure_of_is_solved_again() -> None:
+    """HiGHS' primal simplex method without presolve ends at -6, "Unknown"."""
+    matrix = [[1, -3, 2, -3], [1, 0, 0, 0], [0, -2, 0, 0], [0, 0, -1, 0], [0, 0, 0, -2]]
+    none = np.inf
+    p = LinearProgram(
+        np.array([-2.0, -2.0, 3.0, 1.0]),
+        np.zeros(4),
+        np.full(4, 4.0),
+        sp.csc_array(np.array(matrix, float)),
+        np.array([-none, 1.0, -none, -none, -none]),
+        np.array([-6.0, 4.0, -1.0, none, -6.0]),
+    )
+    found = solve_program(p, CALM)
+    assert found.x is not None
+    assert (found.status, p.cost @ found.x) == (Status.OPTIMAL, pytest.approx(-13.0))

@@ -2,64 +2,27 @@
 
 A vertex and its prices tell the basis but for ties: columns between their bounds and slacks of rows
 that are not full are basic. Where a column's value is unknown, it is basic if its reduced cost is 0
-at known prices. What is one too many or too few is HiGHS' to mend.
+at known prices. HiGHS adds or drops columns until the basis fits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import highspy
 import numpy as np
 
+from walras.programs.highs import AT_LOWER, AT_UPPER, BASIC, Basis, LinearProgram
 from walras.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from walras.programs.highs import LinearProgram
 
 _AT = 1e-9  # relative distance from a bound, and relative reduced cost, that count as none
 _NEW = 0.3  # share of new columns up to which an old basis is nearer than HiGHS' own begin
+_WRONG = 0.3  # columns that now pay, and rows that now break, a row, from which all has changed
 _VERTEX = 1.2  # basic columns and slacks a row at most, of a vertex to which new ones have come
-_LOWER, _BASIC, _UPPER = 0, 1, 2
-_STATUS = np.array(
-    [
-        highspy.HighsBasisStatus.kLower,
-        highspy.HighsBasisStatus.kBasic,
-        highspy.HighsBasisStatus.kUpper,
-    ],
-    dtype=object,
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """Which columns and slacks are basic, and at which bound the others are.
-
-    Attributes:
-        column: (columns,) 0 at the lower bound, 1 basic, 2 at the upper bound.
-        row: (rows,) likewise, of the row's amount.
-        is_dual: Whether the prices stay right and only limits moved: then the dual simplex method
-            has the short way, else the primal one.
-    """
-
-    column: Ints
-    row: Ints
-    is_dual: bool
-
-    def pass_to(self, solver: highspy.Highs) -> None:
-        """Let a loaded solver begin from it."""
-        basis = highspy.HighsBasis()
-        basis.col_status = _STATUS[self.column].tolist()
-        basis.row_status = _STATUS[self.row].tolist()
-        basis.valid = basis.alien = True
-        solver.setBasis(basis)
 
 
 def basis_at(program: LinearProgram, x: Floats, prices: Floats) -> Basis | None:
     """The basis at a vertex of a linear program and its prices.
 
-    None where too little is known, or the point is no vertex, as those of interior-point methods.
+    None where too little is known or too much has changed, or where the point is no vertex, as
+    those of interior-point methods.
 
     Args:
         program: The program.
@@ -70,27 +33,39 @@ def basis_at(program: LinearProgram, x: Floats, prices: Floats) -> Basis | None:
     price = np.where(new_row, 0.0, prices)
     reduced = program.cost + program.matrix.T @ price
     error = _AT * (np.abs(program.cost) + sizes.T @ np.abs(price))
-    point = np.where(unknown, np.clip(0.0, program.lower, program.upper), x)
-    column = _places(point, program.lower, program.upper, _AT * np.max(np.abs(point), initial=0.0))
-    is_priced = sizes.T @ new_row.astype(np.float64) == 0.0
-    if np.sum(unknown & ~is_priced) > _NEW * len(x):
-        return None
-    pays = is_priced & (np.abs(reduced) <= error) & (program.lower < program.upper)
-    column[unknown & pays] = _BASIC
-    load = sizes @ np.abs(point)
-    row = _places(program.matrix @ point, program.row_lower, program.row_upper, _AT * load)
-    in_part = sizes @ unknown.astype(np.float64) > 0.0  # the price tells, the amount does not
-    row[in_part & (price > 0.0)] = _UPPER
-    row[in_part & (price < 0.0)] = _LOWER
-    row[new_row & in_part] = _BASIC
-    if np.sum(column == _BASIC) + np.sum(row == _BASIC) > _VERTEX * len(row):
-        return None
-    wrong = ((column != _UPPER) & (reduced < -error)) | ((column != _LOWER) & (reduced > error))
     movable = program.lower < program.upper
-    return Basis(column, row, is_dual=not np.any(new_row) and not np.any(wrong & movable))
+    is_priced = sizes.T @ new_row.astype(np.float64) == 0.0
+    point = np.where(unknown, np.clip(0.0, program.lower, program.upper), x)
+    column = _places(point, program.lower, program.upper, _AT * _typical(point))
+    column[unknown & is_priced & movable & (np.abs(reduced) <= error)] = BASIC
+    amount, load = program.matrix @ point, _AT * (sizes @ np.abs(point))
+    row = _places(amount, program.row_lower, program.row_upper, load)
+    in_part = sizes @ unknown.astype(np.float64) > 0.0  # the price tells, the amount does not
+    row[in_part & (price > 0.0)] = AT_UPPER
+    row[in_part & (price < 0.0)] = AT_LOWER
+    row[new_row & in_part] = BASIC
+    above, below = column != AT_LOWER, column != AT_UPPER
+    wrong = movable & ((below & (reduced < -error)) | (above & (reduced > error)))
+    broken = (amount > program.row_upper + load) | (amount < program.row_lower - load)
+    basic = np.sum(column == BASIC) + np.sum(row == BASIC)
+    if (
+        np.sum(unknown & ~is_priced) > _NEW * len(x)
+        or basic > _VERTEX * len(row)
+        or np.sum(wrong & is_priced & (column != BASIC)) > _WRONG * len(row)
+        or np.sum(broken & ~in_part) > _WRONG * len(row)
+    ):
+        return None
+    stays = not np.any(new_row) and not np.any(wrong) and np.all(price[row == BASIC] == 0.0)
+    return Basis(column, row, is_dual=bool(stays))
+
+
+def _typical(point: Floats) -> float:
+    """The median size of the values that are not zero; a scalar is one of many."""
+    some = np.abs(point[point != 0.0])
+    return float(np.median(some)) if len(some) else 0.0
 
 
 def _places(value: Floats, lower: Floats, upper: Floats, error: Floats | float) -> Ints:
     """0 at or below the lower bound, 2 at or above the upper one, 1 between."""
-    above = np.where(value >= upper - error, _UPPER, _BASIC)
-    return np.asarray(np.where(value <= lower + error, _LOWER, above), dtype=np.int8)
+    above = np.where(value >= upper - error, AT_UPPER, BASIC)
+    return np.asarray(np.where(value <= lower + error, AT_LOWER, above), dtype=np.int8)

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError
 from walras.machine import cores
-from walras.programs.basis import Basis
 from walras.programs.highs_callbacks import CallbackRecorder
 from walras.programs.integer_bounds import whole_bounds
 from walras.programs.lp_scaling import Units, units_of
@@ -23,7 +22,7 @@ from walras.progress import Progress
 from walras.quiet_highs import new_highs
 from walras.settings import Settings
 from walras.status import Status
-from walras.types import Bools, Floats
+from walras.types import Bools, Floats, Ints
 
 _log = logging.getLogger("walras")
 
@@ -33,6 +32,15 @@ INTERIOR_FROM = 100_000
 # Below this many, an allocation program has little to presolve and x = 0 to begin from: the primal
 # simplex method on the program as it is takes a half to a fifth of the default's time.
 PRIMAL_BELOW = 50_000
+AT_LOWER, BASIC, AT_UPPER = 0, 1, 2  # of a column or a row in a basis
+_IN_BASIS = np.array(
+    [
+        highspy.HighsBasisStatus.kLower,
+        highspy.HighsBasisStatus.kBasic,
+        highspy.HighsBasisStatus.kUpper,
+    ],
+    dtype=object,
+)
 _DUAL, _PRIMAL = 1, 4  # HiGHS' numbers of the dual and the primal simplex method
 _CLOSE = 1e-9  # feasibility tolerances of steep programs
 _NO_GAP = 1e-9  # in costs of about one: what an integer program's gap may be whatever its value
@@ -50,6 +58,7 @@ _STATUS = {
     highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
     highspy.HighsModelStatus.kUnknown: Status.INACCURATE,
 }
+_SURE = (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED)
 # HiGHS keeps a scheduler for each thread that calls it, sized by that thread's first solve.
 _scheduler = threading.local()
 
@@ -67,6 +76,33 @@ if hasattr(os, "register_at_fork"):
 def as_is(step: Progress) -> Progress:
     """The step unchanged."""
     return step
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Which columns and slacks are basic, and at which bound the others are.
+
+    Attributes:
+        column: (columns,) ``AT_LOWER``, ``BASIC`` or ``AT_UPPER``.
+        row: (rows,) likewise, of the row's amount.
+        is_dual: Whether the old prices stay right, since only limits moved: then the dual simplex
+            method needs few pivots, else the primal one.
+    """
+
+    column: Ints
+    row: Ints
+    is_dual: bool
+
+    def begins(self, solver: highspy.Highs) -> bool:
+        """Let a loaded solver begin from it; False where HiGHS refuses it."""
+        basis = highspy.HighsBasis()
+        basis.col_status = _IN_BASIS[self.column].tolist()
+        basis.row_status = _IN_BASIS[self.row].tolist()
+        basis.valid = basis.alien = True
+        if solver.setBasis(basis) != highspy.HighsStatus.kOk:
+            return False
+        solver.setOptionValue("simplex_strategy", _DUAL if self.is_dual else _PRIMAL)
+        return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +244,6 @@ def _attempted(
     restate: Callable[[Progress], Progress],
 ) -> Answer:
     solver = new_solver(settings)
-    if not program.is_integer:
-        _set_method(solver, program)
     if program.steep:
         for tolerance in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
             solver.setOptionValue(tolerance, _CLOSE)
@@ -220,16 +254,18 @@ def _attempted(
             allowed="finite coefficients, lower bounds not above upper ones",
             remedy="look for coefficients beyond 1e15 in size and rescale them",
         )
-    if start is not None and program.is_integer:
-        _pass_start(solver, start)
-    if program.basis is not None:
-        program.basis.pass_to(solver)
+    if program.is_integer:
+        if start is not None:
+            _pass_start(solver, start)
+    elif program.basis is None or not program.basis.begins(solver):
+        _set_method(solver, program.matrix.nnz)
     began = time.perf_counter()
     answer = run(solver, settings, restate)
-    if answer.status is not Status.FAILED:
+    lost = answer.status is Status.INACCURATE and not program.is_integer
+    if answer.status is not Status.FAILED and not lost:
         return answer
-    again = _otherwise(program, settings.after(time.perf_counter() - began))
-    return run(again, settings, restate)
+    again = run(_otherwise(program, settings.after(time.perf_counter() - began)), settings, restate)
+    return answer if lost and again.status not in _SURE else again
 
 
 def _otherwise(program: LinearProgram, settings: Settings) -> highspy.Highs:
@@ -275,12 +311,9 @@ def _in_units(
     )
 
 
-def _set_method(solver: highspy.Highs, program: LinearProgram) -> None:
-    """The linear method that suits an allocation program of a size, or its basis."""
-    nonzeros = program.matrix.nnz
-    if program.basis is not None:
-        solver.setOptionValue("simplex_strategy", _DUAL if program.basis.is_dual else _PRIMAL)
-    elif nonzeros >= INTERIOR_FROM:
+def _set_method(solver: highspy.Highs, nonzeros: int) -> None:
+    """The linear method that suits an allocation program of a size."""
+    if nonzeros >= INTERIOR_FROM:
         solver.setOptionValue("solver", "ipm")
     elif nonzeros < PRIMAL_BELOW:
         solver.setOptionValue("presolve", "off")

@@ -12,11 +12,12 @@ import highspy
 import numpy as np
 import pytest
 from tests.engines.exact.problems import CALM, curved, stated
+from tests.programs.pivots import count_pivots
 
 import walras as wl
 from walras.certificate import certify
 from walras.diagnosis.relaxation import improving_ray, least_relaxation
-from walras.engines.exact import conic
+from walras.engines.exact import conic, engine
 from walras.engines.exact import outer_approximation as outer
 from walras.engines.exact.engine import Exact
 from walras.engines.exact.options import ExactOptions
@@ -261,6 +262,22 @@ def test_a_start_is_taken_up_by_branch_and_bound() -> None:
     start = Start(best.x, np.zeros(15))
     again = Exact().solve(problem, replace(CALM, start=start, time_limit=1e-2))
     assert problem.cost @ again.x == pytest.approx(problem.cost @ best.x)
+
+
+@pytest.mark.parametrize("speed", [1.0, 1e9])
+def test_the_same_problem_again_takes_no_pivot(
+    speed: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cs, rng = wl.domains.cluster_scheduling, np.random.default_rng(1)
+    problem = cs.max_min(speed * rng.lognormal(size=(6, 40)), np.ones(40), np.full(6, 4.0))
+    first = wl.solve(problem, engine="exact", threads=1)
+    pivots = count_pivots(monkeypatch)
+    again = wl.solve(problem, engine="exact", threads=1, start=first)
+    monkeypatch.setattr(engine, "INTERIOR_FROM", 10)  # too large for the simplex method
+    wl.solve(problem, engine="exact", threads=1, start=first)
+    assert again.value == pytest.approx(first.value)
+    assert pivots[0] == 0
+    assert pivots[1] > 0
 
 
 def test_solves_side_by_side_do_not_disturb_each_other() -> None:

@@ -90,9 +90,9 @@ class Exact(ExactOptions, Engine):
         Args:
             problem: Any problem.
             settings: A ``start`` gives integer problems a first solution, and linear ones below
-                100,000 coefficients a basis. ``time_limit`` returns the best point so far. If it is
-                too short for Clarabel's setup, or Ctrl-C comes during the setup, the result is the
-                first point of the interior engine.
+                100,000 coefficients a basis, if they are not sifted. ``time_limit`` returns the
+                best point so far. If it is too short for Clarabel's setup, or Ctrl-C comes during
+                the setup, the result is the first point of the interior engine.
 
         Returns:
             The point, its prices, and for integer problems the bound that branch and bound proved.
@@ -165,8 +165,8 @@ def _linear(problem: Separable, settings: Settings) -> Iterate:
 
 
 def _begun(program: LinearProgram, problem: Separable, start: Start | None) -> LinearProgram:
-    """The program with the basis of a start, where the simplex method solves it."""
-    if start is None or program.matrix.nnz >= INTERIOR_FROM:
+    """The program with the basis of a start, where the simplex method solves all of it."""
+    if start is None or program.matrix.nnz >= INTERIOR_FROM or is_wide(program):
         return program
     t = start.t if problem.scalars else np.zeros(0)
     if t is None:
