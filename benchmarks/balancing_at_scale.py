@@ -16,7 +16,6 @@ with ``--cost bytes`` it costs the bytes of the shard.
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from benchmarks import memory
 from benchmarks.tables import Tables
 from walras import data
 from walras.domains import load_balancing as lb
@@ -102,6 +102,7 @@ def rows(kind: str, shards: int, servers: int, cost: str, seed: int) -> Iterator
 
 
 def _measured(problem: lb.Round, name: str) -> tuple[lb.Rebalanced, dict[str, object]]:
+    memory.reset_peak()
     began, clock = time.process_time(), time.perf_counter()
     found = lb.solve_round(problem)
     spent, waited = time.process_time() - began, time.perf_counter() - clock
@@ -116,7 +117,7 @@ def _measured(problem: lb.Round, name: str) -> tuple[lb.Rebalanced, dict[str, ob
         "violation": found.violation,
         "cpu": spent,
         "seconds": waited,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak": (memory.peak() or 0) / 2**30,
     }
 
 

@@ -155,6 +155,8 @@ def page(rows: pd.DataFrame | None) -> str:
 
 def memory_of(rows: pd.DataFrame) -> str:
     """The most memory that a process of each method held, in words."""
+    if "peak_mebibytes" not in rows:
+        return "Memory was not measured."
     most = rows.groupby("method")["peak_mebibytes"].max().dropna()
     found = ", ".join(f"{name} {most[name]:.0f} MiB" for name in METHODS if name in most)
     return f"The most memory that a process held, interpreter and libraries included: {found}."

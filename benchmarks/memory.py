@@ -20,6 +20,15 @@ def peak() -> int | None:
     return _bytes("VmHWM:")
 
 
+def grown_mebibytes(before: int | None) -> int | None:
+    """How far the peak lies above the bytes that were held before, in MiB.
+
+    Memory that an earlier run has left to the process counts for nothing.
+    """
+    found = peak()
+    return None if found is None or before is None else round((found - before) / 2**20)
+
+
 def peak_mebibytes() -> int | None:
     """The peak in MiB, None where the system does not tell."""
     found = peak()

@@ -48,7 +48,7 @@ Row = dict[str, object]
 
 @dataclass(frozen=True)
 class Timed:
-    """A solution with CPU seconds, seconds of the clock, and the most memory in between."""
+    """A solution with CPU seconds, seconds of the clock, and the most memory that came on top."""
 
     cpu: float
     seconds: float
@@ -181,11 +181,11 @@ def _begun(before: Instance, objective: str, engine: str) -> wl.Session:
 
 
 def _timed(work: Callable[..., wl.Solution], *given: object) -> Timed:
-    memory.reset_peak()
+    held = memory.reset_peak()
     began, clock = time.process_time(), time.perf_counter()
     found = work(*given)
     cpu, seconds = time.process_time() - began, time.perf_counter() - clock
-    return Timed(cpu, seconds, memory.peak_mebibytes(), found)
+    return Timed(cpu, seconds, memory.grown_mebibytes(held), found)
 
 
 def _least(pairs: Sequence[tuple[Timed, Timed]]) -> tuple[Timed, Timed]:
@@ -205,8 +205,8 @@ def _compared(cold: Timed, warm: Timed) -> Row:
         "ratio": warm.cpu / cold.cpu,
         "cold s": cold.seconds,
         "warm s": warm.seconds,
-        "cold MiB": cold.mebibytes,
-        "warm MiB": warm.mebibytes,
+        "cold MiB more": cold.mebibytes,
+        "warm MiB more": warm.mebibytes,
         "cold iterations": len(cold.found.history),
         "warm iterations": len(warm.found.history),
         "gap": warm.found.gap,

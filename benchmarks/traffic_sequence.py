@@ -10,10 +10,11 @@ the largest relative difference from the published optimum. ``total``: largest t
 is that of the least share from one over the published utilisation; HiGHS solves a linear program a
 level, and ``steps`` are levels. Each flow is valued here from the data alone; ``violation`` is the
 most that it breaks a demand or a capacity, relative to the largest demand or to the capacity;
-``MiB`` is the most memory that the process held. Times are CPU seconds of one thread, from the
-matrix to the flow: ours with all checks and the proof, that of HiGHS from a demand vector. ``times
-run()`` leaves out what HiGHS' arrays need on their way through Python. HiGHS keeps one model, in
-the unit of the median demand, and its basis from matrix to matrix.
+``MiB`` is the most memory that the process held, with all that earlier rows left. Times are CPU
+seconds of one thread, from the matrix to the flow: ours with all checks and the proof, that of
+HiGHS from a demand vector. ``times run()`` leaves out what HiGHS' arrays need on their way through
+Python. HiGHS keeps one model, in the unit of the median demand, and its basis from matrix to
+matrix.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from benchmarks.problem import Budget
 
 Floats = npt.NDArray[np.float64]
 _PRICE = 1e-9  # of a pair's row, from which the pair keeps its share
+_CLOSE = 1e-10  # in median demands: what a limit may be broken by
 _ALL = 1.0 - 1e-9  # share from which everything asked for is served
 
 
@@ -51,6 +52,7 @@ def share(instance: FlowInstance, demands: Iterable[Floats], levels: int) -> Sha
         levels: Largest number of levels.
     """
     solver = load(_program(instance), Budget(threads=1), "simplex", "on")
+    solver.setOptionValue("primal_feasibility_tolerance", _CLOSE)  # links may be much narrower
     found = []
     for demand in demands:
         began = time.process_time()
