@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from walras.errors import EngineError
 from walras.machine import cores
+from walras.programs.common_costs import common_costs
 from walras.programs.highs_callbacks import CallbackRecorder
 from walras.programs.integer_bounds import whole_bounds
 from walras.programs.lp_scaling import Units, units_of
@@ -43,6 +44,7 @@ _IN_BASIS = np.array(
 )
 _DUAL, _PRIMAL = 1, 4  # HiGHS' numbers of the dual and the primal simplex method
 _CLOSE = 1e-9  # feasibility tolerances of steep programs
+_ROUNDING = 1e-15  # of a sum of costs
 _NO_GAP = 1e-9  # in costs of about one: what an integer program's gap may be whatever its value
 
 _STATUS = {
@@ -176,7 +178,8 @@ def solve_program(
 ) -> Answer:
     """Solve a linear or mixed-integer program.
 
-    HiGHS' tolerances are absolute, so it gets the program in suitable units (:mod:`.lp_scaling`).
+    HiGHS' tolerances are absolute, so it gets the program in suitable units (:mod:`.lp_scaling`),
+    and without large costs that cancel (:mod:`.common_costs`).
     If an integer column has no bound, the relaxation is solved first: HiGHS states bounds for
     unbounded integer programs. With rational data, an integer program whose relaxation is unbounded
     has no optimum (Meyer 1974).
@@ -197,6 +200,9 @@ def solve_program(
         if relaxed.status in (Status.INFEASIBLE, Status.UNBOUNDED):
             return relaxed
         settings = settings.after(time.perf_counter() - began)
+    base = common_costs(program.cost, program.matrix, program.row_lower, program.row_upper)
+    if np.any(base):
+        return _apart(program, base, settings, start, restate)
     units = units_of(
         program.cost,
         program.matrix.tocsc(),
@@ -207,6 +213,25 @@ def solve_program(
     if not units.own:
         return _in_units(program, units, settings, start, restate)
     return _as_stated(program, settings, start, restate)
+
+
+def _apart(
+    program: LinearProgram,
+    base: Floats,
+    settings: Settings,
+    start: Floats | None,
+    restate: Callable[[Progress], Progress],
+) -> Answer:
+    """Solve without the costs that equations have in common, a constant."""
+    parts = base[base != 0.0] * program.row_upper[base != 0.0]
+    constant, error = float(np.sum(parts)), _ROUNDING * float(np.sum(np.abs(parts)))
+
+    def whole(step: Progress) -> Progress:
+        return restate(replace(step, value=step.value + constant, bound=step.bound + constant))
+
+    inner = replace(program, cost=program.cost - program.matrix.T @ base)
+    answer = solve_program(inner, settings, start, whole)
+    return replace(answer, prices=answer.prices - base, bound=answer.bound + constant - error)
 
 
 def _may_run_away(program: LinearProgram) -> bool:
