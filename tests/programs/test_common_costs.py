@@ -91,17 +91,23 @@ def test_other_costs_stay_as_they_are(case: str) -> None:
         agents = np.where(np.arange(9) < 3, 20.0, 1.0)
         program = replace(program, row_lower=agents, row_upper=agents)
     if case == "others as large":
-        more = sp.csc_array(sp.hstack([program.matrix, np.zeros((9, 1))]))
-        bounds = {"lower": np.append(program.lower, 0.0), "upper": np.append(program.upper, 1.0)}
-        program = replace(program, matrix=more, cost=np.append(program.cost, 1e8), **bounds)
+        rows, columns = program.matrix.nonzero()
+        data = np.asarray(program.matrix[rows, columns])
+        program = replace(
+            program,
+            cost=np.append(program.cost, 1e8),
+            lower=np.append(program.lower, 0.0),
+            upper=np.append(program.upper, 1.0),
+            matrix=sp.csc_array((data, (rows, columns)), shape=(9, 19)),
+        )
     assert not np.any(parts(program))
 
 
 def test_coefficients_of_zero_count_for_nothing() -> None:
     program = moved(assigned(4), 1e8)
-    matrix = sp.csc_array(program.matrix)
-    wide = matrix.tolil()
-    wide[3, 5] = 7.0
-    wide = sp.csc_array(wide)
-    wide.data[(wide.indices == 3) & (np.repeat(np.arange(18), np.diff(wide.indptr)) == 5)] = 0.0
-    assert np.any(parts(replace(program, matrix=wide)))
+    rows, columns = program.matrix.nonzero()
+    data = np.append(program.matrix[rows, columns], 0.0)
+    places = (np.append(rows, 3), np.append(columns, 5))  # of a task that the column is not of
+    matrix = sp.csc_array((data, places))
+    assert matrix.nnz == program.matrix.nnz + 1
+    assert np.any(parts(replace(program, matrix=matrix)))
