@@ -16,7 +16,9 @@ from scipy.optimize import linprog
 from tests.programs.pivots import count_pivots
 
 import walras as wl
+from walras.kernels.schur import sparse
 from walras.separable import Separable
+from walras.types import Longs
 
 cs, te = wl.domains.cluster_scheduling, wl.domains.traffic_engineering
 TYPES = ("a100", "v100", "t4")
@@ -271,6 +273,37 @@ def test_failed_links_and_their_return() -> None:
     session.limit("capacity", dict(zip(names, net.capacity[lost], strict=True)))
     check_same(session.problem, whole.problem)
     assert session.solve(threads=1).value == pytest.approx(whole.value, rel=2e-6)
+
+
+def test_symbolic_factors_outlive_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse, "_LEAST_ROWS", 0)  # this network is small
+    found: list[tuple[int, ...]] = []
+    find = sparse.SparseSchur.of
+
+    def counted(ptr: Longs, narrow: Any) -> sparse.SparseSchur | None:
+        found.append(narrow.shape)
+        return find(ptr, narrow)
+
+    monkeypatch.setattr(sparse.SparseSchur, "of", counted)
+    net = network()
+    paths = te.candidate_paths(net, k=4, cache=False)
+    demand = np.random.default_rng(5).uniform(1, 6, (8, 8))
+    np.fill_diagonal(demand, 0.0)
+    session = wl.Session(te.max_total_flow(net, demand, paths))
+    session.solve(engine="interior", threads=1)
+    assert len(found) == 1
+    wider = dict(zip(net.link_names, 1.1 * net.capacity, strict=True))
+    session.limit("capacity", wider)  # other capacities on the same links
+    warm = session.solve(engine="interior", threads=1)
+    cold = wl.solve(session.problem, engine="exact")
+    assert warm.value == pytest.approx(cold.value, rel=2e-6)
+    assert len(found) == 1
+    session.limit("capacity", {net.link_names[3]: 0.0})
+    session.solve(engine="interior", threads=1)
+    assert len(found) == 2
+    session.limit("capacity", wider)
+    session.solve(engine="interior", threads=1)
+    assert len(found) == 2
 
 
 def test_pairs_of_nodes_come_and_go_with_their_paths() -> None:

@@ -12,12 +12,13 @@ from walras import checks
 from walras.certificate.structure import own_limit, structure
 from walras.engines.base import Engine
 from walras.errors import InputError
+from walras.kernels.schur.sparse import Patterns
 from walras.progress import OnProgress
 from walras.separable import Rows, Separable, Side
 from walras.separable.splice import Source, Splice, shared_rows, spliced, unchecked
-from walras.settings import Start
+from walras.settings import Settings, Start
 from walras.solution import Solution
-from walras.solving import solve
+from walras.solving import solve_with
 from walras.types import Bools, Floats, Longs
 
 # the largest limit: HiGHS takes what is above for infinite
@@ -26,9 +27,8 @@ _SAME = 1e-9  # relative difference of two numbers that are computed in differen
 
 
 class SolveSettings(TypedDict, total=False):
-    """What :func:`walras.solve` takes beside the problem and a start."""
+    """What :func:`walras.solve` takes beside the problem, an engine and a start."""
 
-    engine: str | Engine
     tolerance: float
     time_limit: float | None
     threads: int | None
@@ -84,6 +84,7 @@ class Session:
         self._limits: dict[int, float] = {}  # by the number of the shared row among all such
         self._present = _closed(first)
         self._last: Start | None = None
+        self._patterns = Patterns()
 
     def __repr__(self) -> str:
         first, words = self._present, f"{len(self._demands)} demands"
@@ -193,12 +194,15 @@ class Session:
                 )
         self._limits |= wanted
 
-    def solve(self, **settings: Unpack[SolveSettings]) -> Solution:
+    def solve(
+        self, *, engine: str | Engine = "auto", **settings: Unpack[SolveSettings]
+    ) -> Solution:
         """Solve the present problem from what the last rounds left, and certify it.
 
         Args:
-            **settings: ``engine``, ``tolerance``, ``time_limit``, ``threads``, ``on_progress``,
-                ``verbose`` and ``device`` of :func:`walras.solve`.
+            engine: As :func:`walras.solve` takes it.
+            **settings: ``tolerance``, ``time_limit``, ``threads``, ``on_progress``, ``verbose`` and
+                ``device`` of :func:`walras.solve`.
 
         Returns:
             The solution of the present problem.
@@ -207,9 +211,10 @@ class Session:
             InputError: No demand is left, or a setting is wrong.
             InfeasibleError: No allocation meets the constraints.
         """
-        checks.known_keys(settings, SolveSettings.__annotations__, "solve")
+        checks.known_keys(settings, ("engine", *SolveSettings.__annotations__), "solve")
         self._settle()
-        found = solve(self._present, start=self._last, **settings)
+        kept = Settings(**settings, start=self._last, patterns=self._patterns)
+        found = solve_with(self._present, engine, kept)
         if found.status.has_allocation:
             self._last = Start(found.entries, found.prices.rows, found.scalars)
         return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from walras import checks
 from walras.kernels.devices import CPU, check_device
+from walras.kernels.schur.sparse import Patterns
 from walras.machine import cores
 from walras.progress import OnProgress
 from walras.types import Floats
@@ -40,6 +41,7 @@ class Settings:
         verbose: One line an iteration through the log.
         max_iterations: Steps before the engine gives up.
         device: ``cpu``, or a GPU: ``cuda``, ``cuda:1``, ...
+        patterns: Symbolic factors that earlier solves left, and that this one leaves.
 
     Raises:
         InputError: A setting is outside its range.
@@ -54,6 +56,7 @@ class Settings:
     verbose: bool = False
     max_iterations: int = 300
     device: str = CPU
+    patterns: Patterns = field(default_factory=Patterns, compare=False, repr=False)
 
     @property
     def workers(self) -> int:

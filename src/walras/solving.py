@@ -147,14 +147,46 @@ def solve(
     """
     old = {name: unknown.pop(name) for name in OLD_OPTIONS if name in unknown}
     warn_of_old(old)
-    problem, base, first = _checked(problem, start, placed, unknown, integer=integer)
+    problem, first = _checked(problem, start, placed, unknown, integer=integer)
     settings = Settings(tolerance, time_limit, threads, first, on_progress, verbose, device=device)
-    choice = _choice_on(device, choose(base, engine, tolerance, levels=base is not problem))
-    choice = replace(choice, engine=with_old_options(choice.engine, old))
-    refuse_unaccepted(choice.engine, base)
+    choice = _chosen(problem, engine, settings, old)
     if spend is not None:
         _check_spend(spend, problem, choice, settings, polish=polish)
     return _solve_within(problem, choice, settings, polish=polish, spend=spend)
+
+
+def solve_with(problem: Separable, engine: str | Engine, settings: Settings) -> Solution:
+    """Solve a problem like :func:`solve`, with settings that may hold what earlier rounds left.
+
+    Args:
+        problem: What to solve.
+        engine: Its name, or an engine with its options.
+        settings: All settings, with a start in the entries of the problem.
+    """
+    refuse_without_whole(problem)
+    return _solve_within(
+        problem, _chosen(problem, engine, settings, {}), settings, polish=False, spend=None
+    )
+
+
+def _chosen(
+    problem: Separable | Leximin,
+    engine: str | Engine,
+    settings: Settings,
+    old: Mapping[str, object],
+) -> Choice:
+    """The engine, asked for or chosen, with options that earlier versions took.
+
+    Raises:
+        EngineError: It does not accept the problem.
+        InputError: There is no such engine, or it has no kernels for the device.
+    """
+    base = problem.problem if isinstance(problem, Leximin) else problem
+    choice = choose(base, engine, settings.tolerance, levels=base is not problem)
+    choice = _choice_on(settings.device, choice)
+    choice = replace(choice, engine=with_old_options(choice.engine, old))
+    refuse_unaccepted(choice.engine, base)
+    return choice
 
 
 def _solve_within(
@@ -252,8 +284,8 @@ def _checked(
     unknown: Mapping[str, object],
     *,
     integer: bool,
-) -> tuple[Separable | Leximin, Separable, Start | None]:
-    """The problem, with whole entries if asked for; its arrays, and where to start in them.
+) -> tuple[Separable | Leximin, Start | None]:
+    """The problem, with whole entries if asked for, and where to start in its arrays.
 
     Raises:
         InputError: It is no problem, the start is none, or a setting is unknown or has no name.
@@ -271,7 +303,7 @@ def _checked(
     stated = _with_whole_entries(stated) if integer else stated
     base = stated.problem if isinstance(stated, Leximin) else stated
     refuse_without_whole(base)
-    return stated, base, None if start is None else start_from(base, start)
+    return stated, None if start is None else start_from(base, start)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from walras.errors import EngineError, InputError
 from walras.kernels.devices import check_device, eliminate_on
 from walras.kernels.schur.elimination import CpuElimination
+from walras.kernels.schur.sparse import Patterns
 
 TORCH = importlib.util.find_spec("torch") is not None
 
@@ -48,4 +49,5 @@ def test_a_gpu_that_is_not_there_is_refused(
 
 def test_the_cpu_eliminates_by_compiled_kernels() -> None:
     ptr, narrow = np.array([0, 2], dtype=np.int64), sp.csc_array(np.ones((1, 2)))
-    assert isinstance(eliminate_on("cpu", ptr, np.ones((1, 2)), narrow, 1), CpuElimination)
+    made = eliminate_on("cpu", ptr, np.ones((1, 2)), narrow, 1, Patterns())
+    assert isinstance(made, CpuElimination)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from walras.errors import EngineError, InputError
 from walras.extras import install_hint
 from walras.kernels.schur.elimination import CpuElimination, Elimination
+from walras.kernels.schur.sparse import Patterns
 from walras.types import Floats, Longs
 
 CPU = "cpu"
@@ -56,7 +57,12 @@ def check_device(name: object) -> None:
 
 
 def eliminate_on(
-    device: str, ptr: Longs, local: Floats, narrow: sp.csc_array, threads: int
+    device: str,
+    ptr: Longs,
+    local: Floats,
+    narrow: sp.csc_array,
+    threads: int,
+    patterns: Patterns,
 ) -> Elimination:
     """The elimination of a form's blocks on a device that has been checked by :func:`check_device`.
 
@@ -66,9 +72,10 @@ def eliminate_on(
         local: (slots, n) coefficients of the local rows.
         narrow: CSC (narrow rows, n).
         threads: Threads of the kernels on the CPU.
+        patterns: Where the CPU's symbolic factors are kept from form to form.
     """
     if device == CPU:
-        return CpuElimination(ptr, local, narrow, threads)
+        return CpuElimination(ptr, local, narrow, threads, patterns)
     from walras.kernels.gpu.interior import TorchElimination  # noqa: PLC0415 (loads torch)
 
     return TorchElimination(ptr, local, narrow, device)

@@ -321,8 +321,9 @@ class _Solve:
         most: int | None = None,
     ) -> Termination:
         if self.elimination is None or form is not self.form:
+            place, patterns = self.settings.device, self.settings.patterns
             self.elimination = eliminate_on(
-                self.settings.device, form.ptr, form.local, form.narrow, self.threads
+                place, form.ptr, form.local, form.narrow, self.threads, patterns
             )
         self.path, self.form, self.point = [], form, point
         began = self.iteration_log.steps

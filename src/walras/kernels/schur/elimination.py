@@ -23,7 +23,7 @@ import scipy.linalg.lapack as lapack
 import scipy.sparse as sp
 
 from walras.kernels import cpu as kernels
-from walras.kernels.schur.sparse import SparseSchur
+from walras.kernels.schur.sparse import Patterns, SparseSchur
 from walras.types import Floats, Longs
 
 SHIFT = 1e-15  # share of the unit diagonal after scaling
@@ -65,6 +65,7 @@ class CpuElimination:
         local: (slots, n) U.
         narrow: N, CSC (narrow rows, n).
         threads: Threads of the kernels.
+        patterns: Where the patterns of earlier forms are kept.
         products: N by rows, which are long, if columns stay in the cache; else by columns.
         transposed: Its transpose, on the same memory.
         pattern: Pattern of the Schur complement, if it is sparse.
@@ -75,13 +76,14 @@ class CpuElimination:
     local: Floats
     narrow: sp.csc_array
     threads: int
+    patterns: Patterns = field(default_factory=Patterns)
     products: sp.csr_array | sp.csc_array = field(init=False)
     transposed: sp.csr_array | sp.csc_array = field(init=False)
     pattern: SparseSchur | None = field(init=False)
     space: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        size, pattern = self.narrow.shape[0], SparseSchur.of(self.ptr, self.narrow)
+        size, pattern = self.narrow.shape[0], self.patterns.of(self.ptr, self.narrow)
         in_cache = self.narrow.shape[1] <= _CACHED
         object.__setattr__(self, "products", self.narrow.tocsr() if in_cache else self.narrow)
         object.__setattr__(self, "transposed", self.products.T)

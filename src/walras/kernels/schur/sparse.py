@@ -2,12 +2,12 @@
 
 Blocks that touch a few of a thousand rows fill only a fraction of the matrix. Its pattern is found
 once. Each product then has a known place among the nonzeros, which fit into the cache, unlike the
-full matrix.
+full matrix. A later form with the same structure takes the pattern over.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ Places = npt.NDArray[np.uint32]  # unsigned, so that no index counts from the en
 
 _LEAST_ROWS = 256  # a smaller matrix stays in the cache anyway
 _PRODUCTS = 4.0  # products for each element of the matrix up to which its pattern pays
+_KEPT = 4  # patterns: those of the rounds of one solve with generation of entries
 
 
 @jit
@@ -154,6 +155,12 @@ class SparseSchur:
         _locate(ptr, narrow.indptr, narrow.indices, place, where)
         return cls(ptr, narrow, row, column, np.flatnonzero(row == column), where)
 
+    def fits(self, ptr: Longs, narrow: sp.csc_array) -> bool:
+        """Whether other blocks and rows have this structure; their coefficients may differ."""
+        mine = self.narrow
+        same = ((self.ptr, ptr), (mine.indptr, narrow.indptr), (mine.indices, narrow.indices))
+        return mine.shape == narrow.shape and all(np.array_equal(*pair) for pair in same)
+
     def values(self, d: Floats, v: Floats, theta: Floats) -> Floats:
         """(nonzeros,) the lower triangle of :func:`walras.kernels.reference.schur` plus theta."""
         out = np.zeros(len(self.row))
@@ -165,3 +172,25 @@ class SparseSchur:
     def expand(self, values: Floats, scale: Floats, shift: float, out: Floats) -> None:
         """Expand the nonzeros as :func:`walras.kernels.cpu.scaled_triangle` does."""
         _expand(values, self.row, self.column, scale, shift, out)
+
+
+class Patterns:
+    """The patterns of the last forms, which those of the same structure take over."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[SparseSchur, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Patterns({len(self)} of {_KEPT})"
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def of(self, ptr: Longs, narrow: sp.csc_array) -> SparseSchur | None:
+        """The pattern as :meth:`SparseSchur.of` finds it, from a kept one where the form fits."""
+        same = next((pattern for pattern in self._kept if pattern.fits(ptr, narrow)), None)
+        found = SparseSchur.of(ptr, narrow) if same is None else replace(same, narrow=narrow)
+        if found is not None:
+            others = (pattern for pattern in self._kept if pattern is not same)
+            self._kept = (found, *others)[:_KEPT]
+        return found
