@@ -97,12 +97,13 @@ def shares(frame: pd.DataFrame | None) -> str:
             f"{row['matrices']:,}",
             f"{row['off']:.0e}",
             f"{row['served']:.1%}",
-            f"{row['CPU ms a matrix']:.0f}",
+            f"{row['CPU ms a matrix']:.3g}",
+            f"{row['times HiGHS']:.2g}",
         )
         for row in _rows(frame)
     ]
     columns = ("network", "method", "matrices", "error of the least share", "served")
-    return table((*columns, "CPU ms a matrix"), rows)
+    return table((*columns, "CPU ms a matrix", "times HiGHS"), rows)
 
 
 def arrivals(frame: pd.DataFrame | None) -> str:

@@ -19,6 +19,10 @@ from walras.domains.traffic_engineering.baselines import (
 from walras.domains.traffic_engineering.candidates import candidate_paths
 from walras.domains.traffic_engineering.edge_form import max_total_flow_by_link
 from walras.domains.traffic_engineering.evaluate import Evaluation, evaluate
+from walras.domains.traffic_engineering.fair_sequences import (
+    FairSequence,
+    max_min_fair_sequence,
+)
 from walras.domains.traffic_engineering.figret import Figret, load_figret
 from walras.domains.traffic_engineering.flows import read_flows
 from walras.domains.traffic_engineering.learned_policy import LearnedPolicy, learned_policy
@@ -52,6 +56,7 @@ from walras.domains.traffic_engineering.traffic import (
 __all__ = [
     "Baseline",
     "Evaluation",
+    "FairSequence",
     "Figret",
     "FlowSequence",
     "LearnedPolicy",
@@ -74,6 +79,7 @@ __all__ = [
     "lognormal_traffic",
     "max_concurrent_flow",
     "max_min_fair",
+    "max_min_fair_sequence",
     "max_total_flow",
     "max_total_flow_by_link",
     "max_total_flow_sequence",

@@ -14,19 +14,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from walras import checks
-from walras.domains.traffic_engineering import matrices
 from walras.domains.traffic_engineering.matrices import Demand
 from walras.domains.traffic_engineering.network import Network
-from walras.domains.traffic_engineering.objectives import Objective, check_network
+from walras.domains.traffic_engineering.objectives import Objective
 from walras.domains.traffic_engineering.paths import Paths
-from walras.errors import InputError
-from walras.kernels.paths.basis import Basis, PathProgram, copied, first_basis
+from walras.domains.traffic_engineering.sequence_data import SequenceData
+from walras.kernels.paths.basis import Basis, PathProgram
 from walras.kernels.paths.dual_simplex import follow, judge, make_work
 from walras.short_repr import short_repr
 from walras.types import Floats, Longs
 
-_PERTURBATION = 1e-10
 _CHUNK = 256  # matrices between two looks for Ctrl-C
 
 
@@ -127,7 +124,7 @@ def min_max_utilisation_sequence(
         >>> later.value.round(3)
         array([0.8])
     """
-    return _Sequence.of(network, demands, paths).solved("utilisation", start)
+    return _solved(SequenceData.of(network, demands, paths), "utilisation", start)
 
 
 def max_total_flow_sequence(
@@ -160,108 +157,31 @@ def max_total_flow_sequence(
         >>> te.max_total_flow_sequence(net, demands, paths).value
         array([24.])
     """
-    return _Sequence.of(network, demands, paths).solved("total", start)
+    return _solved(SequenceData.of(network, demands, paths), "total", start)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sequence:
-    """Checked data.
-
-    Attributes:
-        capacity: (links,) capacities.
-        paths: Candidate paths.
-        demand: (matrices, pairs) demands.
-    """
-
-    capacity: Floats
-    paths: Paths
-    demand: Floats
-
-    @classmethod
-    def of(cls, network: Network, demands: Iterable[Demand], paths: Paths) -> _Sequence:
-        """Check that the three arguments belong together."""
-        check_network(network, paths)
-        traffic = matrices.sequence(demands, network)
-        matrices.check_joined(traffic, paths)
-        return cls(network.capacity, paths, paths.demands(traffic))
-
-    def solved(self, objective: Objective, start: FlowSequence | None) -> FlowSequence:
-        """Flows, proved by their prices."""
-        paths, unit = self.paths, float(self.capacity.mean())
-        if start is None:
-            program = _program(self.capacity / unit, paths, unserved=objective == "total")
-            begin = first_basis(program)
-            basis = copied(begin)
-        else:
-            self._check(start, objective)
-            program, begin, basis = start.program, start.begin, copied(start.basis)
-        count, links = len(self.demand), len(self.capacity)
-        demand = self.demand / unit
-        if objective == "total":  # no pair can be served more than its paths can carry
-            most = np.add.reduceat(paths.bottleneck() / unit, paths.first[:-1])
-            demand = np.minimum(demand, most)
-        flow, price = np.zeros((count, len(program.pair))), np.zeros((count, links))
-        pivots, (value, bound) = np.zeros(count, dtype=np.int64), np.zeros((2, count))
-        work, pivots_each = make_work(program), 1000 + 20 * (links + paths.pairs)
-        for first in range(0, count, _CHUNK):
-            at = slice(first, first + _CHUNK)
-            out = (flow[at], price[at], pivots[at])
-            follow(program, basis, begin, demand[at], pivots_each, work, *out)
-        judge(program, demand, flow, price, value, bound)
-        if objective == "total":
-            own = np.arange(paths.count) + paths.pair  # each pair's last path is the unserved
-            flow = flow[:, own] / np.maximum(value, 1.0)[:, None]
-            value, bound = unit * flow.sum(axis=1), unit * (demand.sum(axis=1) - bound)
-        else:
-            price /= unit
-        flow *= unit
-        proved = (value, bound, flow, price)
-        return FlowSequence(objective, paths, self.capacity, *proved, pivots, program, begin, basis)
-
-    def _check(self, start: FlowSequence, objective: str) -> None:
-        """Check that an earlier result is one of this problem."""
-        checks.of_kind(
-            start, FlowSequence, "start", "an earlier result", remedy="leave start= out at first"
-        )
-        same = start.objective == objective and np.array_equal(start.capacity, self.capacity)
-        if not (same and start.paths is self.paths):
-            raise InputError(
-                "was solved for other paths, other capacities or another objective",
-                where="start",
-                allowed="a result of the same function with the same paths and capacities",
-                remedy="leave start= out, and a first basis is found",
-            )
-
-
-def _program(capacity: Floats, paths: Paths, *, unserved: bool) -> PathProgram:
-    """The path program; with ``unserved``, capacities are fixed, and each pair has one more path,
-    its last one, which takes no link and costs 1.
-
-    The perturbed costs of a flow add up to at most twice ``_PERTURBATION`` times the factor u, or
-    times a mean capacity: the links' utilisations are at most u each.
-    """
-    more = np.arange(paths.pairs + 1) if unserved else np.zeros(paths.pairs + 1, dtype=np.int64)
-    place = np.arange(paths.count) + more[paths.pair]
-    count = paths.count + int(more[-1])
-    hops, cost = np.zeros(count, dtype=np.int64), np.ones(count)
-    hops[place], cost[place] = paths.hops, 0.0
-    first = paths.first + more
-    owner = np.repeat(np.arange(count, dtype=np.int32), hops)
-    weight = 1.0 / np.maximum(capacity, 0.1)[paths.links]
-    length = np.bincount(owner, weight, minlength=count) * np.random.default_rng(0).uniform(
-        1.0, 2.0, count
-    )
-    order = np.argsort(paths.links, kind="stable")
-    users = np.bincount(paths.links, minlength=len(capacity))
-    return PathProgram(
-        first=first,
-        pair=np.repeat(np.arange(paths.pairs, dtype=np.int32), np.diff(first)),
-        pointer=np.concatenate(([0], np.cumsum(hops))),
-        links=paths.links,
-        user_pointer=np.concatenate(([0], np.cumsum(users))),
-        users=owner[order],
-        cost=cost,
-        perturbed=cost + _PERTURBATION / len(capacity) * length,
-        capacity=capacity,
-        scaled=0 if unserved else 1,
-    )
+def _solved(data: SequenceData, objective: Objective, start: FlowSequence | None) -> FlowSequence:
+    """Flows, proved by their prices."""
+    paths, unit, demand = data.paths, data.unit, data.demand / data.unit
+    program, begin, basis = data.bases(FlowSequence, objective, start)
+    count, links = len(demand), len(data.capacity)
+    if objective == "total":  # no pair can be served more than its paths can carry
+        most = np.add.reduceat(paths.bottleneck() / unit, paths.first[:-1])
+        demand = np.minimum(demand, most)
+    flow, price = np.zeros((count, len(program.pair))), np.zeros((count, links))
+    pivots, (value, bound) = np.zeros(count, dtype=np.int64), np.zeros((2, count))
+    work = make_work(program)
+    for first in range(0, count, _CHUNK):
+        at = slice(first, first + _CHUNK)
+        out = (flow[at], price[at], pivots[at])
+        follow(program, basis, begin, demand[at], data.most_pivots, work, *out)
+    judge(program, demand, flow, price, value, bound)
+    if objective == "total":
+        own = np.arange(paths.count) + paths.pair  # each pair's last path is the unserved
+        flow = flow[:, own] / np.maximum(value, 1.0)[:, None]
+        value, bound = unit * flow.sum(axis=1), unit * (demand.sum(axis=1) - bound)
+    else:
+        price /= unit
+    flow *= unit
+    proved = (value, bound, flow, price)
+    return FlowSequence(objective, paths, data.capacity, *proved, pivots, program, begin, basis)
