@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.matching.rounds import batch
 
@@ -138,6 +138,7 @@ def test_newton_agrees_with_mirror_descent() -> None:
 
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=20)
+@example(seed=4096)  # nearly a vertex: the derivatives cancel to 1e-8
 def test_the_newton_matrices_are_derivatives(seed: int) -> None:
     times, success = batch(seed, 2, 3, 4)
     for speedup in (None, Decay(rate=0.4)):
@@ -160,7 +161,10 @@ def test_the_newton_matrices_are_derivatives(seed: int) -> None:
         for b in range(2):
             dg, dh = (_jacobian(of, y, b) for of in (forces, state))
             assert torch.allclose(g[b], dg, atol=1e-8 * float(dg.abs().max()))
-            assert torch.allclose(-(k[b] @ g[b]), dh, atol=1e-8 * float(dh.abs().max()))
+            # a covariance is a difference of means of products: it has their rounding
+            products = float(p.t.square().max() / torch.as_tensor(p.tau).min() * g[b].abs().max())
+            rounding = 1e-15 * products
+            assert torch.allclose(-(k[b] @ g[b]), dh, atol=1e-8 * float(dh.abs().max()) + rounding)
 
 
 def _jacobian(of: Any, y: torch.Tensor, b: int) -> torch.Tensor:
