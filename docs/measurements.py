@@ -325,7 +325,7 @@ def _fair_flows() -> Study:
     off, theirs = (max(row["violation"] for row in found) for found in (ours, highs))
     version = highs[0]["version"].replace("highspy", "HiGHS")
     return Study(
-        f"max-min fair flow of {sum(row['matrices'] for row in ours)} traffic matrices",
+        f"max-min fair flow of {sum(row['matrices'] for row in ours):,} traffic matrices",
         f"{PUBLIC} ({_FIGRET})",
         f"{version}, a program a level from the last basis",
         "no slower",
