@@ -77,11 +77,12 @@ def sequences(utilisation: pd.DataFrame | None, total: pd.DataFrame | None) -> s
                     f"{row['CPU ms a matrix']:.3g}",
                     f"{row['times HiGHS']:.2g}",
                     f"{row['times run()']:.2g}",
+                    f"{row['MiB']:.0f}",
                 )
             )
     columns = (
         *("objective", "network", "method", "matrices", "largest error", "violation"),
-        *("CPU ms a matrix", "times HiGHS", "times its run()"),
+        *("CPU ms a matrix", "times HiGHS", "times its run()", "MiB"),
     )
     return table(columns, rows)
 
@@ -96,14 +97,20 @@ def shares(frame: pd.DataFrame | None) -> str:
             f"{row['method']} ({row['version']})",
             f"{row['matrices']:,}",
             f"{row['off']:.0e}",
-            f"{row['served']:.1%}",
+            f"{row['violation']:.0e}",
+            f"{row['served']:.2%}",
+            f"{row['steps']:.2f}",
             f"{row['CPU ms a matrix']:.3g}",
             f"{row['times HiGHS']:.2g}",
+            f"{row['MiB']:.0f}",
         )
         for row in _rows(frame)
     ]
-    columns = ("network", "method", "matrices", "error of the least share", "served")
-    return table((*columns, "CPU ms a matrix", "times HiGHS"), rows)
+    columns = (
+        *("network", "method", "matrices", "error of the least share", "violation", "served"),
+        *("levels", "CPU ms a matrix", "times HiGHS", "MiB"),
+    )
+    return table(columns, rows)
 
 
 def arrivals(frame: pd.DataFrame | None) -> str:
@@ -115,8 +122,20 @@ def arrivals(frame: pd.DataFrame | None) -> str:
         known = part.dropna(subset="published %")
         both = known["allocated %"], known["published %"]
         theirs = f"{both[1].mean():.2f} against {both[0].mean():.2f} here" if len(known) else ""
-        rows.append((str(policy), str(len(part)), f"{part['allocated %'].mean():.2f}", theirs))
-    head = ("policy", "workloads", "GPUs allocated, mean %", "published mean %, where there is one")
+        rows.append(
+            (
+                str(policy),
+                str(len(part)),
+                f"{part['allocated %'].mean():.2f}",
+                theirs,
+                f"{part['CPU s a run'].mean():.2f}",
+                f"{part['MiB'].max():.0f}",
+            )
+        )
+    head = (
+        *("policy", "workloads", "GPUs allocated, mean %", "published mean %, where there is one"),
+        *("CPU s a run", "MiB"),
+    )
     return table(head, rows) + "\n" + online.verdict(frame).replace("\n", ". ") + ".\n"
 
 
@@ -135,11 +154,14 @@ def batches(batch: pd.DataFrame | None, scale: pd.DataFrame | None) -> str:
                     f"{row['gap %']:.2f}",
                     f"{row['CPU s']:.0f}",
                     f"{row['seconds']:.0f}",
+                    f"{row['MiB']:.0f}",
                 )
             )
-    return table(
-        ("case", "nodes x tasks", "GPUs allocated", "bound", "gap %", "CPU s", "clock s"), rows
+    columns = (
+        *("case", "nodes x tasks", "GPUs allocated", "bound", "gap %"),
+        *("CPU s", "clock s", "MiB"),
     )
+    return table(columns, rows)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

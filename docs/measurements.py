@@ -59,6 +59,7 @@ _DEDE_SCHEME = "DeDe's scheme (our code)"
 _FLOWS = "network and paths public, traffic ours"
 # the files' repositories and commits
 _OPENB = "hkust-adsl/kubernetes-scheduler-simulator at 8f3d641"
+_DISCOVERY = "cvxgrp/resalloc at 70597c9"
 _FIGRET = "FIGRET/figret at 5e117d8"
 _ASSIGNMENTS = "fontanf/generalizedassignmentsolver at 1d25a76"
 _NETWORK = "network public, paths and traffic ours"
@@ -234,16 +235,19 @@ def _million_jobs(types: int, limit: float) -> Study:
     gap, clock, arrays = (
         max(r[name] for r in kept) for name in ("gap", "clock_s", "memory_arrays")
     )
-    passes = max(r["solve_cpu_s"] / r["evaluations_cpu_s"] for r in kept)
+    passes, sums = (
+        max(r["solve_cpu_s"] / r[read] for r in kept)
+        for read in ("evaluations_cpu_s", "reads_cpu_s")
+    )
     theirs = {4: "-0.810638 after 5.9 s", 16: "a residual of 3e-2 after 54 s"}[types]
     return Study(
         f"a million jobs on {types} GPU types",
         RECIPE,
-        "price discovery (figures of the 2022 paper)",
+        f"price discovery (published figures; {_DISCOVERY})",
         f"gaps of 1e-6 in {limit:g} s, 3 times 20 passes of the dual, 3 arrays",
         f"fair: {fair['value']:.6f} a job, gap {fair['gap']:.1e}, {fair['clock_s']:.1f} s; "
         f"theirs {theirs}; {len(kept)} objectives: gaps to {gap:.0e}, {clock:.1f} s, "
-        f"{passes:.1f} times 20 passes, {arrays:.1f} arrays",
+        f"{passes:.1f} times 20 passes of the dual ({sums:.0f} times 20 sums), {arrays:.1f} arrays",
         gap <= 1e-6 and clock <= limit and passes <= 3.0 and arrays <= 3.0,
         chosen=types == 4,
     )
@@ -285,16 +289,18 @@ def _many_machines() -> Study:
 
 def _million_shards() -> Study:
     kept = _kept("balancing_at_scale")
-    rows_ = [row for row in kept if row["shards"] == 1_000_000 and row["cost"] == "moves"]
+    large = [row for row in kept if row["shards"] == 1_000_000]
+    rows_, paid = ([r for r in large if r["cost"] == cost] for cost in ("moves", "bytes"))
+    cold = max(row["gap"] for row in paid if row["round"] == "cold")
     gap, clock, peak = (max(row[name] for row in rows_) for name in ("gap", "seconds", "peak"))
     drained = max(row["seconds"] for row in rows_ if row["round"] != "cold")
     return Study(
         "a million shards on 10,000 servers",
         OURS,
         "",
-        "within 1 % of the bound, 60 s, 8 GiB; after a drain 5 s",
-        f"at most {gap:.2f} % over the bound in {len(rows_)} rounds; "
-        f"{clock:.1f} s, {peak:.1f} GiB; after a drain {drained:.1f} s",
+        "moves within 1 % of the bound, 60 s, 8 GiB; after a drain 5 s",
+        f"at most {gap:.2f} % over the bound in {len(rows_)} rounds (where bytes are paid, cold "
+        f"{cold:.1f} %); {clock:.1f} s, {peak:.1f} GiB; after a drain {drained:.1f} s",
         gap <= 1.0 and clock <= 60.0 and peak <= 8.0 and drained <= 5.0,
         chosen=True,
     )
@@ -336,26 +342,34 @@ def _fair_flows() -> Study:
 
 
 def _assignments() -> Study:
-    """At the longest limit with all files; the bars at 10 s are twice those at 60 s."""
+    """The bars at 10 s are twice those at 60 s."""
     kept = _kept("gap")
-    ours = {
-        limit: [r for r in kept if (r["method"], r["limit"]) == ("walras", limit)]
-        for limit in (10.0, 60.0)
-    }
-    limit = max(limit for limit, found in ours.items() if len(found) == len(ours[10.0]))
-    bars = {kind: bar * (2.0 if limit == 10.0 else 1.0) for kind, bar in _ABOVE.items()}
     means = {
-        kind: fmean(r["percent_above"] for r in ours[limit] if r["file"][0].upper() == kind)
-        for kind in bars
+        (kind, limit): fmean(
+            row["percent_above"]
+            for row in kept
+            if (row["method"], row["limit"], row["file"][0].upper()) == ("walras", limit, kind)
+        )
+        for limit in (60.0, 10.0, 1.0)
+        for kind in _ABOVE
     }
+    files = {row["file"] for row in kept}
     peers = {r["method"]: r["version"] for r in kept if r["method"] != "walras"}
     return Study(
-        f"{len(ours[limit])} generalised assignments of the literature, {limit:g} s",
+        f"{len(files)} generalised assignments of the literature, 60 and 10 s",
         f"{PUBLIC} ({_ASSIGNMENTS})",
         f"best known values; HiGHS {peers['highs']}, CP-SAT {peers['cp-sat']}",
-        "mean over the best known: " + ", ".join(f"{k} {bar:g} %" for k, bar in bars.items()),
-        ", ".join(f"{kind} {mean:.3f} %" for kind, mean in means.items()),
-        all(means[kind] <= bar for kind, bar in bars.items()),
+        "mean over the best known after 60 s, twice that after 10 s: "
+        + ", ".join(f"{kind} {bar:g} %" for kind, bar in _ABOVE.items()),
+        "; ".join(
+            f"{limit:g} s: " + ", ".join(f"{kind} {means[kind, limit]:.3f} %" for kind in _ABOVE)
+            for limit in (60.0, 10.0, 1.0)
+        ),
+        all(
+            means[kind, limit] <= bar * times
+            for kind, bar in _ABOVE.items()
+            for limit, times in ((60.0, 1.0), (10.0, 2.0))
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""How soon ``./dev demo`` shows its page: on fresh clones, and a second time."""
+"""How soon ``./dev demo`` shows its page and its results: on fresh clones, and a second time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,50 +18,71 @@ _LATE = 300.0
 
 
 def demo(clones: int) -> list[dict[str, Any]]:
-    """Seconds from ``git clone`` to the line that names the page, with warm package caches.
+    """Seconds of a clone and its set-up, with warm package caches, and then of demos.
 
-    In each clone a second demo follows, which goes on where the first ended.
+    The first demo ends with the line that names the page; a second one goes on where the first
+    ended. Two demos in the terminal alone end with the last of their results, which says how long
+    they took.
     """
     rows: list[dict[str, Any]] = []
     for number in range(1, clones + 1):
         folder = Path(tempfile.mkdtemp(prefix="demo-"))
         try:
-            began = time.monotonic()
-            clone = ["git", "clone", "--quiet", str(_ROOT), str(folder / "walras")]
-            subprocess.run(clone, check=True)
-            first = _until_page(folder / "walras", folder / "home") + time.monotonic() - began
-            began = time.monotonic()
-            second = _until_page(folder / "walras", folder / "home") + time.monotonic() - began
-            rows.append({"clone": number, "first_s": first, "second_s": second})
+            clone, home = folder / "walras", str(folder / "home")
+            served = ["--home", home, "--no-browser", "--port", _port()]
+            rows.append(
+                {
+                    "clone": number,
+                    "set_up_s": _set_up(clone),
+                    "first_s": _until(clone, "page:", served),
+                    "second_s": _until(clone, "page:", served),
+                    "terminal_s": _until(clone, "Time ", ["--no-serve"]),
+                    "second_terminal_s": _until(clone, "Time ", ["--no-serve"]),
+                }
+            )
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     return rows
 
 
-def _until_page(clone: Path, home: Path) -> float:
-    """Run a demo until its page is named, end it; minus the seconds that ending it took."""
-    words = ["./dev", "demo", "--home", str(home), "--no-browser", "--port", _port()]
+def _set_up(clone: Path) -> float:
+    """Clone and set up; seconds."""
+    began = time.monotonic()
+    subprocess.run(["git", "clone", "--quiet", str(_ROOT), str(clone)], check=True)
+    subprocess.run(["./dev", "setup"], cwd=clone, check=True, capture_output=True, env=_own())
+    return time.monotonic() - began
+
+
+def _until(clone: Path, mark: str, options: Sequence[str]) -> float:
+    """Seconds of a demo until a line begins with ``mark``; it is ended then."""
+    began = time.monotonic()
     process = subprocess.Popen(
-        words,
+        ["./dev", "demo", *options],
         cwd=clone,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        env=_own(),
     )
-    end = time.monotonic() + _LATE
     heard: list[str] = []
     try:
-        for line in process.stderr or ():
+        for line in process.stdout or ():
             heard.append(line)
-            if line.startswith("page:"):
-                return -_ended(process)
-            if time.monotonic() > end:
+            now = time.monotonic() - began
+            if line.startswith(mark):
+                return now
+            if now > _LATE:
                 break
     finally:
-        _ended(process)
-    raise RuntimeError("the demo named no page: " + "".join(heard[-5:]))
+        _end(process)
+    raise RuntimeError(f"the demo printed no {mark!r}: " + "".join(heard[-5:]))
+
+
+def _own() -> dict[str, str]:
+    """The environment without this checkout's package; lines come as they are printed."""
+    others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return others | {"PYTHONUNBUFFERED": "1"}
 
 
 def _port() -> str:
@@ -70,9 +92,8 @@ def _port() -> str:
         return str(made.getsockname()[1])
 
 
-def _ended(process: subprocess.Popen[str]) -> float:
-    """Seconds until it has ended after Ctrl-C."""
-    began = time.monotonic()
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a demo by Ctrl-C."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
     try:
@@ -80,4 +101,3 @@ def _ended(process: subprocess.Popen[str]) -> float:
     except (subprocess.TimeoutExpired, ValueError):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return time.monotonic() - began

@@ -16,7 +16,7 @@ _SHOWN = {
     "simulation": "Deterministic simulation",
     "pages": "Pages in Chromium, a new browser profile each",
     "open-pages": "Reads beside pages that stay open",
-    "demo": "From a fresh clone to the page of its demo",
+    "demo": "A fresh clone: set-up, the page of its demo, results in the terminal",
     "soak": "Half an hour under load and faults",
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks import memory
 from benchmarks.placement import openb
 from walras.domains import placement as pl
 
@@ -27,6 +28,7 @@ def rows(
         gpus = instance.devices[instance.kind]
         arriving = {seed: openb.arrivals(instance, seed) for seed in seeds}
         for policy in policies:
+            memory.reset_peak()
             began, found = time.process_time(), []
             for seed, items in arriving.items():
                 on = pl.arrive(instance, items, policy, seed=seed)
@@ -40,6 +42,7 @@ def rows(
                 "deviation": float(np.std(found)),
                 "published %": theirs.get((workload, policy), np.nan),
                 "CPU s a run": (time.process_time() - began) / len(found),
+                "MiB": memory.peak_mebibytes(),
             }
 
 

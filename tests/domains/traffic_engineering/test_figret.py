@@ -101,6 +101,15 @@ def test_optima_are_one_a_matrix(folder: Path) -> None:
         te.load_figret(folder).optimum("test_1")
 
 
+def test_the_folder_above_names_its_networks(folder: Path) -> None:
+    (folder / "above" / "one").mkdir(parents=True)
+    (folder / "topology.json").rename(folder / "above" / "one" / "topology.json")
+    with pytest.raises(DataError, match="give the folder of one network: one"):
+        te.load_figret(folder / "above")
+    with pytest.raises(DataError, match=r"has no topology\.json.*as they were published"):
+        te.load_figret(folder)
+
+
 def test_a_folder_is_a_path() -> None:
     with pytest.raises(InputError, match=r"folder: is 3; allowed: a path"):
         te.load_figret(3)  # type: ignore[arg-type]
@@ -114,5 +123,5 @@ def test_the_published_optima_are_ours(name: str) -> None:
     matrices, optimum = found.matrices(last), found.optimum(last)
     assert len(matrices) == len(optimum)
     for k in (0, len(matrices) // 2):
-        s = solve(te.min_max_utilisation(found.network, matrices[k], found.paths), tolerance=1e-9)
-        assert s.value == pytest.approx(optimum[k], rel=1e-8)
+        s = solve(te.min_max_utilisation(found.network, matrices[k], found.paths), tolerance=1e-10)
+        assert s.value == pytest.approx(optimum[k], rel=1e-9)

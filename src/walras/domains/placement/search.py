@@ -89,7 +89,7 @@ class _Search:
             raise InputError(
                 f"task '{task}' does not fit node '{instance.nodes[instance.was[item]]}' beside "
                 "the others there",
-                where="previous",
+                where=f"previous['{task}'] (column node of the tasks)",
                 allowed="tasks within the nodes' resources, models and GPUs",
                 remedy="give a move_price, so that tasks may move, or leave the task out",
             )

@@ -17,6 +17,7 @@ from walras.files import reason_of
 from walras.short_repr import short_repr
 from walras.types import Floats
 
+_TOPOLOGY = "topology.json"
 _MATRICES, _OPTIMA = ".hist.gz", ".opt"
 
 
@@ -153,9 +154,23 @@ def load_figret(folder: str | Path) -> Figret:
     """
     checks.of_kind(folder, (str, Path), "folder", "a path", remedy="give the folder's path")
     place = Path(folder)
-    network = load_topology(place / "topology.json")
+    if not (place / _TOPOLOGY).is_file():
+        raise _no_network(place)
+    network = load_topology(place / _TOPOLOGY)
     names = sorted(p.name.removesuffix(_MATRICES) for p in place.glob(f"*{_MATRICES}"))
     return Figret(place, network, _tunnels(place / "tunnels.txt", network), tuple(names))
+
+
+def _no_network(place: Path) -> DataError:
+    """What to do where a folder is not that of one network."""
+    inside = sorted(found.parent.name for found in place.glob(f"*/{_TOPOLOGY}"))
+    remedy = f"give the folder of one network: {', '.join(inside)}" if inside else ""
+    return DataError(
+        f"has no {_TOPOLOGY}",
+        where=str(place),
+        allowed="a folder with topology.json, tunnels.txt and the matrices of one network",
+        remedy=remedy or "take FIGRET's data as they were published",
+    )
 
 
 def _tunnels(path: Path, network: Network) -> Paths:
