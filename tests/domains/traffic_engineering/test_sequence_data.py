@@ -21,6 +21,14 @@ def test_demands_are_those_of_the_pairs_that_paths_join() -> None:
     assert data.unit == pytest.approx(case.net.capacity.mean())
 
 
+def test_the_mean_of_huge_capacities_is_finite() -> None:
+    case = diamond((1e308, 1e308, 1e308, 1e308))
+    data = SequenceData.of(case.net, [case.demand], case.paths)
+    assert data.unit == pytest.approx(1e308)
+    found = te.max_min_fair_sequence(case.net, [3e306 * case.demand], case.paths)
+    assert found.share.min() == 1.0
+
+
 def test_small_costs_decide_between_equals_and_add_up_to_little() -> None:
     case = random_case(5)
     capacity = case.net.capacity / case.net.capacity.mean()

@@ -28,13 +28,15 @@ from walras.domains.traffic_engineering.network import Network
 from walras.domains.traffic_engineering.objectives import Objective
 from walras.domains.traffic_engineering.paths import Paths
 from walras.domains.traffic_engineering.sequence_data import SequenceData
-from walras.kernels.paths.basis import Basis, PathProgram
+from walras.kernels.paths.basis import Basis, PathProgram, copied
 from walras.kernels.paths.dual_simplex import Work, follow, judge, make_work
 from walras.short_repr import short_repr
 from walras.types import Bools, Floats, Longs
 
 _FULL = 1e-9  # what the largest utilisation may exceed 1 by; all shares shrink by it in the end
-_PRICED = 1e-7  # of the largest price of a pair: less may be rounding
+_EVEN = 1e-11  # a line no higher than this over 1 says that the share is met
+_SPOILED = 1e-7  # relative distance of value and bound from which a basis is no longer trusted
+_WORTH = 1e-8  # of all prices over the capacities: less may be rounding
 _SAME = 1e-9  # relative: levels this close count as one
 _WIDER = 0.05  # share above the last level at which the next is sought first; it doubles from there
 _STEPS = 100  # of Newton's method; a handful is usual
@@ -53,6 +55,9 @@ class FairSequence:
         bound: (matrices, levels) what no flow can pass that keeps the levels before, from the
             prices.
         share: (matrices, pairs) served share of each pair's demand; 1 where there is none.
+        most: (matrices, pairs) what a pair cannot pass while those frozen before it keep their
+            shares and the others have at least its own; 1 where it may rise or is served in full.
+            Loose for a pair whose demand is tiny beside the links' capacities.
         flow: (matrices, paths) traffic on each path.
         price: (matrices, levels, links) prices >= 0 that prove the level: ``price @ capacity`` is
             1; 0 where all demands are served.
@@ -83,6 +88,7 @@ class FairSequence:
     level: Floats
     bound: Floats
     share: Floats
+    most: Floats
     flow: Floats
     price: Floats
     frozen: Longs
@@ -123,9 +129,10 @@ def max_min_fair_sequence(
     """Raise the least served share, then that of the rest, for one traffic matrix after the other.
 
     The problem is that of :func:`max_min_fair` with its default weights, for each matrix. A level
-    is within a few 1e-9 of its bound, unless rounding or the largest number of pivots ends a solve
-    before. No link carries more than its capacity, and no pair gets more than its demand, in any
-    case. Pairs that may rise beyond the last level get that level's share.
+    is mostly within 1e-8 of its bound; where capacities and demands differ by a million and more
+    in one matrix, rounding can leave it further away, as ``gap`` says. No link carries more than
+    its capacity, and no pair gets more than its demand, in any case. Pairs that may rise beyond the
+    last level get that level's share.
 
     Args:
         network: The network.
@@ -164,30 +171,48 @@ class _Line(NamedTuple):
 
     Attributes:
         utilisation: Largest utilisation of a link.
+        low: What no flow comes below.
         price: (links,) prices, worth 1 over the capacities.
         dear: (pairs,) price of each pair's cheapest path.
     """
 
     utilisation: float
+    low: float
     price: Floats
     dear: Floats
+
+
+class _Cut(NamedTuple):
+    """Pairs that are frozen together, and the line that proves it.
+
+    Attributes:
+        level: Number of the level.
+        share: Share of the pairs' demands; 1 needs no proof.
+        line: Line that is 1 at this share.
+        before: (pairs,) True on pairs that were frozen before.
+        now: (pairs,) True on those that are frozen now.
+    """
+
+    level: int
+    share: float
+    line: _Line
+    before: Bools
+    now: Bools
 
 
 class _Fair(NamedTuple):
     """Fair flow of one matrix.
 
     Attributes:
-        level: Share of each level.
-        price: (links,) prices of each level.
-        frozen: (pairs,) level at which a pair stays, or -1.
+        cuts: In the order of their shares.
         flow: (paths,) traffic in the mean capacity.
+        shrunk: What flow and shares were multiplied by in the end, so that no link is overfull.
         pivots: Pivots of all solves.
     """
 
-    level: list[float]
-    price: list[Floats]
-    frozen: Longs
+    cuts: list[_Cut]
     flow: Floats
+    shrunk: float
     pivots: int
 
 
@@ -216,25 +241,19 @@ class _Solver:
     def fair(self, demand: Floats, most: int) -> _Fair:
         """The fair flow of one matrix: (pairs,) demands in the mean capacity."""
         is_open, kept, began = demand > 0.0, np.zeros(len(demand)), self.pivots
-        frozen = np.full(len(demand), -1)
-        level: list[float] = []
-        price: list[Floats] = []
+        cuts: list[_Cut] = []
         self.flow[:] = 0.0
-        while np.any(is_open) and len(level) < most:
-            least = level[-1] if level else 0.0
+        while np.any(is_open) and (not cuts or cuts[-1].level < most - 1):
+            least = cuts[-1].share if cuts else 0.0
             t, line = self._level(demand, is_open, kept, least)
-            if not level or t > least * (1.0 + _SAME):
-                level.append(t)
-                price.append(line.price)
-            now = is_open & (line.dear > _PRICED * line.dear.max())
-            if t < 1.0 and not np.any(now):  # rounding hid the price of the pair that is held down
-                now[np.argmax(np.where(is_open, line.dear * demand, -1.0))] = True
-            now = is_open if t == 1.0 else now
-            frozen[now], kept[now] = len(level) - 1, t * demand[now]
+            is_new = bool(cuts) and t > least * (1.0 + _SAME)
+            level = cuts[-1].level + is_new if cuts else 0
+            now = is_open if t == 1.0 else self._held(line, is_open, demand)
+            cuts.append(_Cut(level, t, line, ~is_open, now))
+            kept[now] = t * demand[now]
             is_open = is_open & ~now
         shrunk = 1.0 / max(1.0, self._fullest())
-        flow = self.flow[0] * shrunk
-        return _Fair([t * shrunk for t in level], price, frozen, flow, self.pivots - began)
+        return _Fair(cuts, self.flow[0] * shrunk, shrunk, self.pivots - began)
 
     def _level(
         self, demand: Floats, is_open: Bools, kept: Floats, least: float
@@ -251,10 +270,10 @@ class _Solver:
         """
         wider = _WIDER
         t = min(1.0, least * (1.0 + wider)) if least > 0.0 else 1.0
-        line = _Line(1.0, np.zeros(len(self.program.capacity)), np.zeros(len(demand)))
+        line = _Line(1.0, 1.0, np.zeros(len(self.program.capacity)), np.zeros(len(demand)))
         for _ in range(_STEPS):
             found = self._solved(np.where(is_open, t * demand, kept))
-            if found.utilisation <= 1.0 + _FULL:
+            if found.utilisation <= 1.0 + _FULL or found.low <= 1.0 + _EVEN or t == least:
                 if t == 1.0 or np.any(line.price):
                     break
                 least, wider = t, 2.0 * wider
@@ -262,14 +281,33 @@ class _Solver:
                 continue
             slope = float(found.dear[is_open] @ demand[is_open])
             room = 1.0 - float(found.dear[~is_open] @ kept[~is_open])
-            crossing = max(room / slope, least) if slope > 0.0 else least
-            if not crossing < t:
-                break
-            t, line = crossing, found
+            t, line = max(room / slope, least) if slope > 0.0 else least, found
         return t, line
 
+    def _held(self, line: _Line, is_open: Bools, demand: Floats) -> Bools:
+        """(pairs,) the open pairs that a line holds: each of their paths has a price.
+
+        A price of a narrow link that is worth next to nothing is rounding.
+        """
+        worth = line.price * self.program.capacity
+        sure = np.where(worth > _WORTH, line.price, 0.0)
+        held: Bools = is_open & (_cheapest(self.data.paths, sure) > 0.0)
+        if not np.any(held):
+            held[np.argmax(np.where(is_open, line.dear * demand, -1.0))] = True
+        return held
+
     def _solved(self, demand: Floats) -> _Line:
-        """Serve demands (pairs,) with the least largest utilisation; ``flow`` has how."""
+        """Serve demands (pairs,) with the least largest utilisation; ``flow`` has how.
+
+        A basis that rounding has spoiled is left for the first one.
+        """
+        found = self._followed(demand)
+        if not found.utilisation - found.low <= _SPOILED * found.utilisation:
+            self.basis = copied(self.begin)
+            found = self._followed(demand)
+        return found
+
+    def _followed(self, demand: Floats) -> _Line:
         paths, most = self.data.paths, self.data.most_pivots
         price, pivots = np.zeros((1, len(self.program.capacity))), np.zeros(1, dtype=np.int64)
         fullest, low = np.zeros((2, 1))
@@ -278,7 +316,7 @@ class _Solver:
         follow(self.program, self.basis, self.begin, demand[None], most, self.work, *solved, pivots)
         judge(self.program, demand[None], *solved, fullest, low)
         self.pivots += int(pivots[0])
-        return _Line(float(fullest[0]), price[0], _cheapest(paths, price[0]))
+        return _Line(float(fullest[0]), float(low[0]), price[0], _cheapest(paths, price[0]))
 
     def _fullest(self) -> float:
         """The largest utilisation by the last flow."""
@@ -294,28 +332,37 @@ def _cheapest(paths: Paths, price: Floats) -> Floats:
     return np.asarray(np.minimum.reduceat(dear, paths.first[:-1]))
 
 
-def _bound(paths: Paths, demand: Floats, found: _Fair) -> list[float]:
-    """Bounds of the levels, from prices and from the shares of the levels before."""
-    out, level = [], np.append(found.level, 0.0)
-    for k, price in enumerate(found.price):
-        dear = _cheapest(paths, price) * demand
-        before = (found.frozen >= 0) & (found.frozen < k)
-        slope = float(np.sum(dear[~before]))
-        room = 1.0 - float(dear[before] @ level[found.frozen[before]])
-        out.append(min(1.0, room / slope) if slope > 0.0 else 1.0)
-    return out
+def _most(demand: Floats, cut: _Cut, share: Floats, shrunk: float) -> tuple[float, Floats]:
+    """Bounds from a cut's prices: of the share of all open pairs, and (pairs,) of each one's own.
+
+    All open pairs but one have at least the cut's share, and frozen ones keep theirs.
+    """
+    worth, own = cut.line.dear * demand, cut.share * shrunk
+    slope = float(np.sum(worth[~cut.before]))
+    room = 1.0 - float(worth[cut.before] @ share[cut.before])
+    if not slope > 0.0:
+        return 1.0, np.ones(len(demand))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = own + max(room - own * slope, 0.0) / worth
+    return min(1.0, room / slope), np.fmin(alone, 1.0)
 
 
 def _joined(solver: _Solver, demand: Floats, found: Sequence[_Fair]) -> FairSequence:
     """The result of all matrices: (matrices, pairs) demands in the mean capacity."""
     data, paths = solver.data, solver.data.paths
-    count, width = len(found), max((len(one.level) for one in found), default=0)
+    count, width = len(found), max((one.cuts[-1].level + 1 for one in found if one.cuts), default=0)
     level, bound = np.full((2, count, width), np.nan)
     price = np.zeros((count, width, len(data.capacity)))
+    frozen = np.full(demand.shape, -1)
+    kept, most = np.ones((2, *demand.shape))
     for k, one in enumerate(found):
-        own = slice(len(one.level))
-        level[k, own], bound[k, own] = one.level, _bound(paths, demand[k], one)
-        price[k, own] = np.reshape(one.price, (-1, len(data.capacity)))
+        for cut in one.cuts:
+            whole, alone = _most(demand[k], cut, kept[k], one.shrunk)
+            if np.isnan(level[k, cut.level]):
+                level[k, cut.level], bound[k, cut.level] = cut.share * one.shrunk, whole
+                price[k, cut.level] = cut.line.price
+            frozen[k, cut.now], kept[k, cut.now] = cut.level, cut.share * one.shrunk
+            most[k, cut.now] = alone[cut.now]
     flow = np.reshape([one.flow for one in found], (count, paths.count))
     served = np.add.reduceat(flow, paths.first[:-1], axis=1)
     asked = demand > 0.0
@@ -326,9 +373,10 @@ def _joined(solver: _Solver, demand: Floats, found: Sequence[_Fair]) -> FairSequ
         level=level,
         bound=bound,
         share=np.where(asked, np.minimum(served / np.where(asked, demand, 1.0), 1.0), 1.0),
+        most=most,
         flow=data.unit * flow,
         price=price / data.unit,
-        frozen=np.reshape([one.frozen for one in found], demand.shape),
+        frozen=frozen,
         pivots=np.array([one.pivots for one in found], dtype=np.int64),
         program=solver.program,
         begin=solver.begin,

@@ -78,7 +78,8 @@ class SequenceData:
     @property
     def unit(self) -> float:
         """The mean capacity, in which programs are solved."""
-        return float(self.capacity.mean())
+        largest = float(self.capacity.max())
+        return largest * float((self.capacity / largest).mean())  # a plain sum may overflow
 
     @property
     def most_pivots(self) -> int:
