@@ -71,7 +71,10 @@ SOURCES = (
     Source("(max-min|proportional.fairness) .*first order", OURS, (_DEDE_SCHEME,)),
     Source("max-min on . Ray actors", OURS),
     Source("(max-min|proportional.fairness)(:| 456 x 2,000 to)", OURS),
-    Source("(max-min|proportional.fairness) 456x2,000, (1|20) % of jobs", "ours, a seed of tuning"),
+    Source(
+        "(max-min|proportional.fairness) 456x2,000, (1|20) % of jobs",
+        "ours, a seed of tuning; by `start=` (sessions stand below)",
+    ),
     Source("max-min 456x2,000", OURS, _LINEAR),
     Source("proportional fairness 456x2,000", OURS),
     Source("alpha-fair-2 456x2,000", OURS, ("clarabel",)),
