@@ -122,7 +122,7 @@ def cluster(seed: int, m: int = 4, n: int = 11) -> tuple[np.ndarray, np.ndarray,
 def torch_everywhere(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     """Let the interior engine take torch's kernels on a device."""
 
-    def eliminate(_: str, ptr: Any, local: Any, narrow: Any, threads: int) -> Elimination:
+    def eliminate(_: str, ptr: Any, local: Any, narrow: Any, *rest: Any) -> Elimination:
         return gpu.TorchElimination(ptr, local, narrow, device)
 
     monkeypatch.setattr(engine, "eliminate_on", eliminate)
